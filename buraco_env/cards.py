@@ -1,7 +1,7 @@
 """A card type as a small int: 0 to 51 are rank and suit, 52 is the joker.
 
-`card = suit * 13 + rank - 1`, suits C D H S as 0 to 3, ranks A to K as 1 to 13. The two packs hold each of the 52 twice:
-an int names a type, never one piece of cardboard. Text is rank and suit, `7H`; a joker is `JK`.
+`card = suit * 13 + rank - 1`, suits C D H S as 0 to 3, ranks A to K as 1 to 13. The two packs hold each of the 52
+twice: an int names a type, never one piece of cardboard. Text is rank and suit, `7H`; a joker is `JK`.
 """
 
 RANKS = "A23456789TJQK"

@@ -82,7 +82,7 @@ class Rules:
         _check(self.values(), self.name)
 
     @classmethod
-    def load(cls, rules: "str | Path | Rules", **overrides: object) -> "Rules":
+    def load(cls, rules: "str | Path | Rules", /, **overrides: object) -> "Rules":
         """The rules of a preset's name or alias, of a TOML file, or of a record, with some fields overridden."""
         found = rules if isinstance(rules, Rules) else _read(rules) if _is_path(rules) else _find(str(rules))
         if not overrides:
@@ -127,14 +127,14 @@ class Rules:
         return {name: getattr(self, name) for name in RULE_FIELDS}
 
     def row(self) -> tuple[int, ...]:
-        """One int for each of RULE_FIELDS, as the kernel reads them: words as their index in WORDS, yes and no as 1 and 0."""
+        """One int for each of RULE_FIELDS, for the kernel: words as their index in WORDS, yes and no as 1 and 0."""
         return tuple(WORDS[name].index(value) if name in WORDS else int(value) for name, value in self.values().items())
 
     def to_toml(self) -> str:
         """The TOML text that reads back as this record, every field written out."""
-        about = [f"titles.{language} = {json.dumps(title, ensure_ascii=False)}" for language, title in self.titles.items()]
-        about.append(f"aliases = {json.dumps(list(self.aliases))}")
-        return "\n".join([*about, "", *(f"{name} = {json.dumps(value)}" for name, value in self.values().items())]) + "\n"
+        titles = [f"titles.{key} = {json.dumps(title, ensure_ascii=False)}" for key, title in self.titles.items()]
+        values = [f"{name} = {json.dumps(value)}" for name, value in self.values().items()]
+        return "\n".join([*titles, f"aliases = {json.dumps(self.aliases)}", "", *values, ""])
 
     def differences(self, other: "Rules") -> tuple[str, ...]:
         """The fields in which two games differ."""
@@ -160,8 +160,9 @@ def _allowed(hint: Any) -> Sequence[Any]:
 
 
 RULE_FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Rules) if f.compare)
-ALLOWED: dict[str, Sequence[Any]] = {name: _allowed(get_type_hints(Rules, include_extras=True)[name]) for name in RULE_FIELDS}
-WORDS: dict[str, tuple[str, ...]] = {name: tuple(values) for name, values in ALLOWED.items() if isinstance(values[0], str)}
+_HINTS = get_type_hints(Rules, include_extras=True)
+ALLOWED: dict[str, Sequence[Any]] = {name: _allowed(_HINTS[name]) for name in RULE_FIELDS}
+WORDS: dict[str, tuple[str, ...]] = {name: tuple(ok) for name, ok in ALLOWED.items() if isinstance(ok[0], str)}
 
 
 def _is_path(rules: "str | Path") -> bool:
@@ -186,8 +187,8 @@ def _find(name: str) -> Rules:
     presets = _presets()
     known = presets | {alias: preset for preset in presets.values() for alias in preset.aliases}
     if name not in known:
-        names = ", ".join(presets)
-        raise RulesError(f"unknown rules {name!r}{_nearest(name, known)}; presets: {names}; or the path of a .toml file")
+        hint = _nearest(name, known)
+        raise RulesError(f"unknown rules {name!r}{hint}; presets: {', '.join(presets)}; or the path of a .toml file")
     return known[name]
 
 
@@ -205,20 +206,21 @@ def _plain(value: Any) -> str:
 def _check(values: Mapping[str, Any], source: str) -> None:
     """Raise RulesError with everything that is wrong with these values."""
     problems = [f"unknown field {name!r}{_nearest(name, RULE_FIELDS)}" for name in values if name not in ALLOWED]
-    problems += [f"missing field {name!r}; allowed: {_listed(ALLOWED[name])}" for name in RULE_FIELDS if name not in values]
+    missing = [name for name in RULE_FIELDS if name not in values]
+    problems += [f"missing field {name!r}; allowed: {_listed(ALLOWED[name])}" for name in missing]
     problems += [
         f"{name} = {value!r} is not allowed{_nearest(value, ALLOWED[name])}; allowed: {_listed(ALLOWED[name])}"
         for name, value in values.items()
         if name in ALLOWED and not (_same_kind(name, value) and value in ALLOWED[name])
     ]
-    if all(name in values and _same_kind(name, values[name]) for name in RULE_FIELDS):
+    if not missing and all(_same_kind(name, values[name]) for name in RULE_FIELDS):
         problems += _contradictions(values)
     if problems:
         raise RulesError(f"rules {source or 'without a name'}: " + "\n  ".join(problems))
 
 
 def _same_kind(name: str, value: object) -> bool:
-    """Whether a value is a number, a word or a yes/no as its field wants; True is no number here, though Python says so."""
+    """Whether a value is a number, a word or a yes/no as its field wants; True is no number here."""
     return type(value) is type(ALLOWED[name][0])
 
 
@@ -250,7 +252,7 @@ def _contradictions(v: Mapping[str, Any]) -> list[str]:
 
 
 def _deck_too_small(v: Mapping[str, Any]) -> list[str]:
-    """Each seat must be able to draw once, and the upcard must turn up even if all cards that get buried lie in the stock."""
+    """Each seat must be able to draw once, and the upcard must turn up even if all cards it buries are in the stock."""
     deck = JOKER * COPIES + v["num_jokers"]
     twos = COPIES * sum(map(is_two, range(JOKER)))
     buried = {"bury_wilds": twos + v["num_jokers"], "redeal_joker": twos}.get(v["upcard"], 0)
@@ -260,7 +262,8 @@ def _deck_too_small(v: Mapping[str, Any]) -> list[str]:
     if deck - dealt >= needed:
         return []
     return [
-        f"the deck is too small: num_seats = {v['num_seats']}, hand_size = {v['hand_size']}, num_mortos = {v['num_mortos']},"
-        f" morto_size = {v['morto_size']} deal {dealt} of the {deck} cards that num_jokers = {v['num_jokers']} gives;"
+        f"the deck is too small: num_seats = {v['num_seats']}, hand_size = {v['hand_size']},"
+        f" num_mortos = {v['num_mortos']}, morto_size = {v['morto_size']} deal {dealt} of the {deck} cards"
+        f" that num_jokers = {v['num_jokers']} gives;"
         f" with upcard = {v['upcard']!r} the stock needs {needed} of them"
     ]
