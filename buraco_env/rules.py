@@ -140,7 +140,7 @@ class Rules:
         """The fields in which two games differ."""
         return tuple(name for name in RULE_FIELDS if getattr(self, name) != getattr(other, name))
 
-    def card_points(self, card: int) -> int:
+    def points(self, card: int) -> int:
         """What a card counts, in a meld or left in a hand."""
         if is_wild(card):
             return self.points_joker if is_joker(card) else self.points_two
