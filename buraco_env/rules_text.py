@@ -5,7 +5,7 @@ from typing import Any
 
 from buraco_env.rules import RULE_FIELDS, Rules, rule_names
 
-# Heading -> field -> what it means: a sentence for any value, which is {}, or one for each value, under None for the rest.
+# Heading -> field -> what it means: a sentence for any value, {}, or one for each value, under None for the rest.
 _Sentence = str | dict[Any, str]
 _SENTENCES: dict[str, dict[str, _Sentence]] = {
     "The deal": {
@@ -21,9 +21,9 @@ _SENTENCES: dict[str, dict[str, _Sentence]] = {
         "mortos_per_team": {1: "A team may take one morto.", 2: "A team may take up to two mortos."},
         "upcard": {
             "none": "The discard pile starts empty.",
-            "bury_wilds": "A card is turned up to start the pile; a wild is put under the stock and the next one turned.",
-            "redeal_joker": "A card is turned up to start the pile; a joker means a new deal, a two is put under the stock.",
-            "any": "A card is turned up to start the pile, whatever it is.",
+            "bury_wilds": "A card starts the pile; a wild is put under the stock and the next one is turned up.",
+            "redeal_joker": "A card starts the pile; a joker means a new deal, a two is put under the stock.",
+            "any": "A card starts the pile, whatever it is.",
         },
     },
     "Taking the discard pile": {
@@ -83,8 +83,8 @@ _SENTENCES: dict[str, dict[str, _Sentence]] = {
             False: "Nobody goes out by melding the last card: one must be left to discard.",
         },
         "morto_after_discard": {
-            "next_turn": "A morto taken by discarding the last card is played from the next turn on.",
-            "immediate": "A morto taken by discarding the last card can be played from at once, without another discard.",
+            "next_turn": "A morto taken by discarding the last card waits for the next turn.",
+            "immediate": "A morto taken by discarding the last card can be played at once, with no other discard.",
         },
         "final_discard_wild": {
             "allowed": "The discard that empties the hand may be a wild.",
@@ -94,7 +94,7 @@ _SENTENCES: dict[str, dict[str, _Sentence]] = {
         "stock_end": {
             "after_turn": "The turn in which the last stock card was drawn is the last of the deal.",
             "at_last_draw": "The deal ends the moment the last stock card is drawn.",
-            "mortos_join": "When the stock is empty, the mortos on the table become the stock; once they are gone, that turn is the last.",
+            "mortos_join": "The mortos on the table follow the stock; the turn that draws their last card is the last.",
             "last_two": "When two stock cards are left, that turn is the last of the deal.",
         },
     },
