@@ -154,11 +154,16 @@ def describe(rules: Rules) -> str:
     """One game, a sentence for every field that matters in it."""
     other_titles = [text for language, text in rules.titles.items() if language != "en"]
     lines = [f"{title(rules)} ({rules.name})", *([" / ".join(other_titles)] if other_titles else [])]
-    beside_the_point = () if rules.sets else ("sets_of_twos", "max_set")
     for heading, fields in _SENTENCES.items():
-        asked = [field for field in fields if field not in beside_the_point]
+        asked = [field for field in fields if field not in _moot(rules)]
         lines += ["", heading, *(f"  {sentence(field, getattr(rules, field))}" for field in asked)]
     return "\n".join(lines)
+
+
+def _moot(rules: Rules) -> list[str]:
+    """The fields that make no difference beside the values of others."""
+    without_sets = [] if rules.sets else ["sets_of_twos", "max_set"]
+    return without_sets + (["pile_justify"] if rules.pile_take == "free" else [])
 
 
 def compare(games: Sequence[Rules]) -> str:
