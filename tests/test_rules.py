@@ -15,7 +15,7 @@ from buraco_env.rules import ALLOWED, RULE_FIELDS, WORDS, Rules, RulesError, rul
 
 RULESETS = Path(__file__).parent.parent / "buraco_env" / "rulesets"
 
-# The presets, typed here a second time: "=" repeats the value to its left, a slash separates the values of several fields.
+# The presets, typed a second time: "=" repeats the value to its left, a slash separates the values of several fields.
 TABLE = """
 field | classic | aberto | aberto_sujo | fechado | fechado_stcl | fechado_sujo | online | burraco
 num_jokers | 4 | 0 | 4 | 4 | 4 | 4 | 4 | 4
