@@ -1,0 +1,198 @@
+"""The loops over many deals: the only functions of the kernel that Python calls.
+
+`advance` is one entry for dealing, playing and looking, so that all of it is compiled once. Arrays that are not wanted
+have no rows. L is the number of legal actions of all deals together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from buraco_env.kernel.actions import NUM_ACTIONS
+from buraco_env.kernel.candidates import put_features
+from buraco_env.kernel.deal import deal, mix_seed, random_below, seed_stream
+from buraco_env.kernel.jit import entry, kernel
+from buraco_env.kernel.legal import MAX_DEPTH, legal_actions
+from buraco_env.kernel.melds import is_legal_run
+from buraco_env.kernel.observe import full_state, observe
+from buraco_env.kernel.play import play
+from buraco_env.kernel.score import score
+from buraco_env.kernel.state import END_TURN_CAP, OVER, STATE_DTYPE, Array, Record
+
+# what `advance` may be asked to do with a deal instead of an action
+LOOK, NEW_DEAL = -1, -2
+# OPTIONS: what a step pays; whether a deal that ended is followed by the next at once; whether the guard is left out
+REWARD_SCORE_DIFFERENCE, REWARD_DENSE, REWARD_WIN = range(3)
+OPTION_REWARD, OPTION_REDEAL, OPTION_UNGUARDED, NUM_OPTIONS = range(4)
+
+RESULT_DTYPE = np.dtype(
+    (
+        np.record,
+        [
+            ("deal_seed", "i8"),
+            ("reward", "i4"),  # team 0 less team 1, of this step
+            ("final_scores", "i4", (2,)),  # of the deal that ended in this step
+            ("seat", "i1"),  # that decides
+            ("terminated", "?"),
+            ("truncated", "?"),
+            ("end_reason", "i1"),  # of the deal that ended in this step, 0: none did
+        ],
+    )
+)
+STREAM_DTYPE = np.dtype((np.record, [("rng", "u4", (4,))]))
+
+
+def workspace() -> tuple[Array, Array]:
+    """Scratch records and lists for looking ahead: one pair for each thread."""
+    return np.zeros(MAX_DEPTH, STATE_DTYPE), np.empty((MAX_DEPTH, NUM_ACTIONS), np.int16)
+
+
+@kernel
+def _new_deal(s: Record, rules: Array, seed: int) -> None:
+    """A fresh deal; of several rules the seed draws one. The match's score stays."""
+    row = mix_seed(seed, 2) % rules.shape[0] if rules.shape[0] > 1 else 0
+    s.rules = row
+    deal(s, rules[row], seed, 0)
+
+
+@kernel
+def _lead(s: Record) -> int:
+    return int(s.open_score[0]) - int(s.open_score[1])
+
+
+@kernel
+def _play_one(s: Record, r: Record, action: int, reward: int, result: Record) -> None:
+    """Play an action: what it pays and, if the deal is over, the scores."""
+    lead = _lead(s)
+    play(s, r, action)
+    over = int(s.phase) == OVER
+    pays = _lead(s) - lead if reward == REWARD_DENSE else 0
+    if over:
+        result.final_scores[0] = score(s, r, 0)
+        result.final_scores[1] = score(s, r, 1)
+        difference = int(result.final_scores[0]) - int(result.final_scores[1])
+        if reward == REWARD_DENSE:
+            pays = difference - lead
+        elif reward == REWARD_WIN:
+            pays = int(difference > 0) - int(difference < 0)
+        else:
+            pays = difference
+        result.end_reason = s.end_reason
+        result.truncated = int(s.end_reason) == END_TURN_CAP
+        result.terminated = int(s.end_reason) != END_TURN_CAP
+    result.reward = pays
+
+
+@kernel
+def _clear_result(result: Record) -> None:
+    result.reward = 0
+    result.final_scores[0] = 0
+    result.final_scores[1] = 0
+    result.terminated = False
+    result.truncated = False
+    result.end_reason = 0
+
+
+@entry
+def advance(
+    states: Array,  # [N] STATE_DTYPE
+    rules: Array,  # [R] RULES_DTYPE
+    actions: Array,  # [N] int64: legal ids, or LOOK, or NEW_DEAL with the seed in results.deal_seed
+    results: Array,  # [N] RESULT_DTYPE
+    offsets: Array,  # [N + 1] int64
+    legal: Array,  # [capacity] int16
+    before: Array,  # [capacity] int16 and
+    offsets_before: Array,  # [N + 1] int64: the lists of the step before, which clear the mask
+    mask: Array,  # [N or 0, NUM_ACTIONS] int8
+    observation: Array,  # [N or 0, OBSERVATION.size] int8
+    state_rows: Array,  # [N or 0, STATE.size] int8
+    features: Array,  # [capacity or 0, FEATURES.size] int8
+    work: Array,  # [MAX_DEPTH] STATE_DTYPE
+    lists: Array,  # [MAX_DEPTH, NUM_ACTIONS] int16
+    options: Array,  # [NUM_OPTIONS] int64
+    first: int,
+) -> int:
+    """Do `actions` in the deals from `first` on, and look at them: N, or the deal at which the lists are full."""
+    n = states.shape[0]
+    for i in range(first, n):
+        at = offsets[i]
+        if at + NUM_ACTIONS > legal.shape[0]:
+            return i
+        s, result = states[i], results[i]
+        action = actions[i]
+        _clear_result(result)
+        if action == NEW_DEAL:
+            _new_deal(s, rules, result.deal_seed)
+        elif action >= 0:
+            _play_one(s, rules[s.rules], action, options[OPTION_REWARD], result)
+            if s.phase == OVER and options[OPTION_REDEAL]:
+                _new_deal(s, rules, mix_seed(s.deal_seed, 1))
+        result.deal_seed = s.deal_seed
+        result.seat = s.seat
+        r = rules[s.rules]
+        count = legal_actions(s, r, legal[at:], work, lists, options[OPTION_UNGUARDED] == 0)
+        offsets[i + 1] = at + count
+        if mask.shape[0]:
+            for index in range(offsets_before[i], offsets_before[i + 1]):
+                mask[i, before[index]] = 0
+            for index in range(at, at + count):
+                mask[i, legal[index]] = 1
+        if observation.shape[0]:
+            observe(s, r, s.seat, observation[i])
+        if state_rows.shape[0]:
+            full_state(s, r, state_rows[i])
+        if features.shape[0]:
+            for index in range(at, at + count):
+                put_features(s, r, legal[index], features[index])
+    return n
+
+
+@entry
+def first_illegal(actions: Array, offsets: Array, legal: Array) -> int:
+    """The first deal whose action [N] is not in its legal list; -1: all are legal."""
+    for i in range(actions.shape[0]):
+        found = False
+        for index in range(offsets[i], offsets[i + 1]):
+            found |= legal[index] == actions[i]
+        if not found:
+            return i
+    return -1
+
+
+@entry
+def sample(stream: Record, offsets: Array, legal: Array, out: Array) -> None:
+    """A random legal id for each deal: fills `out` [N] int64 (-1 where there is none)."""
+    for i in range(out.shape[0]):
+        count = offsets[i + 1] - offsets[i]
+        out[i] = legal[offsets[i] + random_below(stream, count)] if count else -1
+
+
+@entry
+def stands(rules: Array, row: int, suit: int, run: int) -> bool:
+    """A packed run of three cards or more is legal on the table, its wild where the rules would have it."""
+    return is_legal_run(rules[row], suit, run)
+
+
+@entry
+def start_stream(stream: Record, seed: int) -> None:
+    """Seed a stream for `sample`."""
+    seed_stream(stream, seed)
+
+
+@entry
+def observe_seat(s: Record, rules: Array, seat: int, out: Array) -> None:
+    """The observation of any seat: fills `out` [OBSERVATION.size]."""
+    observe(s, rules[s.rules], seat, out)
+
+
+@entry
+def full_state_of(s: Record, rules: Array, out: Array) -> None:
+    """The full state: fills `out` [STATE.size]."""
+    full_state(s, rules[s.rules], out)
+
+
+@entry
+def score_of(s: Record, rules: Array, out: Array) -> None:
+    """Both teams' scores as if the deal ended here: fills `out` [2]."""
+    out[0] = score(s, rules[s.rules], 0)
+    out[1] = score(s, rules[s.rules], 1)

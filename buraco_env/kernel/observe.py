@@ -1,0 +1,273 @@
+"""What a seat may know, and the full state, as rows of small ints in named pieces.
+
+Seats are relative in an observation: me, next, partner, previous (with two seats: me, next). Numbers that outgrow an
+int8 are split into hundreds and rest (`value = 100 * hundreds + rest`). A piece's `scale` brings it to about 0 to 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from buraco_env.cards import NUM_CARD_TYPES
+from buraco_env.kernel.jit import kernel
+from buraco_env.kernel.state import (
+    HISTORY,
+    MAX_SEATS,
+    NUM_TEAMS,
+    OVER,
+    RUN_SLOTS,
+    SET_SLOTS,
+    Array,
+    Record,
+    team_of,
+)
+from buraco_env.rules import RULE_FIELDS
+
+
+class Piece(NamedTuple):
+    """A named part of a row: `row[piece.slice].reshape(piece.shape)`, times `scale` for a network."""
+
+    name: str
+    slice: slice
+    shape: tuple[int, ...]
+    scale: float
+    meaning: str
+
+
+class Layout(tuple[Piece, ...]):
+    """The pieces of a row, in order; `layout["hand"]` is a piece by name, `layout.size` the length of the row."""
+
+    @property
+    def size(self) -> int:
+        return self[-1].slice.stop
+
+    def __getitem__(self, key: object) -> Piece:  # type: ignore[override]
+        if isinstance(key, str):
+            for piece in self:
+                if piece.name == key:
+                    return piece
+            raise KeyError(f"no piece {key!r}; pieces: {', '.join(piece.name for piece in self)}")
+        return super().__getitem__(key)  # type: ignore[index, return-value]
+
+
+def make_layout(pieces: list[tuple[str, tuple[int, ...], float, str]]) -> Layout:
+    """Pieces laid end to end: (name, shape, scale, meaning)."""
+    made, at = [], 0
+    for name, shape, scale, meaning in pieces:
+        size = 1
+        for side in shape:
+            size *= side
+        made.append(Piece(name, slice(at, at + size), shape, scale, meaning))
+        at += size
+    return Layout(made)
+
+
+_TYPES = NUM_CARD_TYPES
+_PHASES = 3
+_RUN_PARTS = "low and high position, kind of wild (1 joker, 2 to 5 a two of C D H S), its position"
+_SET_PARTS = "naturals of C D H S, kind of wild"
+
+# pieces alike in an observation (me first, my team first) and in the full state (seat 0 first, team 0 first)
+_TABLE: list[tuple[str, tuple[int, ...], float, str]] = [
+    ("runs", (NUM_TEAMS, RUN_SLOTS, 4), 1 / 14, f"run slots by team, six a suit: {_RUN_PARTS}"),
+    ("sets", (NUM_TEAMS, SET_SLOTS, 5), 1 / 2, f"set slots by team, four a rank: {_SET_PARTS}"),
+]
+_PUBLIC: list[tuple[str, tuple[int, ...], float, str]] = [
+    ("pile", (_TYPES,), 1 / 2, "cards of each type in the discard pile"),
+    ("pile_top", (_TYPES,), 1, "1 for the card on top of the pile"),
+    ("must_use", (_TYPES,), 1, "1 for the card that must be melded since the pile was taken"),
+    ("bottom", (_TYPES,), 1 / 2, "cards seen going to the bottom of the stock and not drawn yet"),
+    ("hand_sizes", (MAX_SEATS,), 1 / 11, "cards in each hand"),
+    ("waiting", (MAX_SEATS,), 1, "the seat took a morto by discarding and has not played since"),
+    ("starter", (MAX_SEATS,), 1, "1 for the seat that started the deal"),
+    ("taken", (NUM_TEAMS,), 1, "mortos taken"),
+    ("clean", (NUM_TEAMS,), 1 / 2, "clean canastas"),
+    ("dirty", (NUM_TEAMS,), 1 / 2, "dirty canastas"),
+    ("opened", (NUM_TEAMS,), 1, "the first meld has its minimum"),
+    ("open_score", (NUM_TEAMS, 2), 1 / 10, "points lying open: hundreds, rest"),
+    ("match_score", (NUM_TEAMS, 2), 1 / 10, "score of the match before this deal: hundreds, rest"),
+    ("phase", (_PHASES,), 1, "draw, meld, extra"),
+    ("stock_size", (1,), 1 / 50, "cards in the stock"),
+    ("pile_size", (1,), 1 / 20, "cards in the pile"),
+    ("mortos_left", (1,), 1 / 2, "mortos on the table"),
+    ("turn", (2,), 1 / 50, "turns finished: hundreds, rest"),
+    ("opening", (1,), 1, "the first meld is below its minimum"),
+    ("single", (1,), 1, "a card that came as a pile of one may not go back alone"),
+    ("target", (2,), 1 / 20, "points that end a match: hundreds, rest"),
+    ("rules", (len(RULE_FIELDS),), 1 / 5, "the rule fields in order, each in its unit (`RULE_UNITS`)"),
+]
+OBSERVATION = make_layout(
+    [
+        ("hand", (_TYPES,), 1 / 2, "my cards, by type"),
+        ("unseen", (_TYPES,), 1 / 2, "cards that may be in others' hands unknown to me, in the stock or in mortos"),
+        ("known", (MAX_SEATS, _TYPES), 1 / 2, "cards that everybody knows to be in a hand"),
+        ("discarded", (MAX_SEATS, _TYPES), 1 / 2, "cards each seat has discarded so far"),
+        *_TABLE,
+        *_PUBLIC,
+        ("history", (HISTORY, 3), 1 / 10, "last public actions, newest first: seat (1 me, 0 none), kind + 1, card + 1"),
+    ]
+)
+COMING = 4
+STATE = make_layout(
+    [
+        ("hands", (MAX_SEATS, _TYPES), 1 / 2, "all hands"),
+        ("stock", (_TYPES,), 1 / 2, "cards in the stock"),
+        ("coming", (COMING, _TYPES), 1, "1 for the card that will be drawn next, after it, …"),
+        ("mortos", (2, _TYPES), 1 / 2, "the morto to be taken next; the others"),
+        *_TABLE,
+        *_PUBLIC,
+        ("seat", (MAX_SEATS,), 1, "1 for the seat to move"),
+    ]
+)
+
+_HAND, _UNSEEN, _KNOWN, _DISCARDED, _HISTORY = (
+    OBSERVATION[name].slice.start for name in ("hand", "unseen", "known", "discarded", "history")
+)
+_HANDS, _STOCK, _COMING, _MORTOS, _SEAT = (
+    STATE[name].slice.start for name in ("hands", "stock", "coming", "mortos", "seat")
+)
+_OBSERVATION_TABLE, _OBSERVATION_PUBLIC = OBSERVATION["runs"].slice.start, OBSERVATION["pile"].slice.start
+_STATE_TABLE, _STATE_PUBLIC = STATE["runs"].slice.start, STATE["pile"].slice.start
+_PUBLIC_LAYOUT = make_layout(_PUBLIC)
+(_PILE, _PILE_TOP, _MUST_USE, _BOTTOM, _SIZES, _WAITING, _STARTER, _TAKEN, _CLEAN, _DIRTY, _OPENED, _OPEN_SCORE,
+ _MATCH_SCORE, _PHASE, _STOCK_SIZE, _PILE_SIZE, _MORTOS_LEFT, _TURN, _OPENING, _SINGLE, _TARGET, _RULES) = (
+    piece.slice.start for piece in _PUBLIC_LAYOUT
+)  # fmt: skip
+_NUM_RULES = len(RULE_FIELDS)
+_TABLE_RUNS = NUM_TEAMS * RUN_SLOTS * 4
+
+
+@kernel
+def _put_number(out: Array, at: int, value: int) -> None:
+    """A number as hundreds and rest."""
+    out[at] = value // 100
+    out[at + 1] = value % 100
+
+
+@kernel
+def _put_one(out: Array, at: int, card: int) -> None:
+    """1 for one card type, 0 for the others; all 0 for card -1."""
+    for index in range(NUM_CARD_TYPES):
+        out[at + index] = 0
+    if card >= 0:
+        out[at + card] = 1
+
+
+@kernel
+def _put_table(s: Record, team: int, out: Array, at: int) -> None:
+    """The melds of a team, then of the other."""
+    sets = at + _TABLE_RUNS
+    for index in range(NUM_TEAMS):
+        owner = team ^ index
+        for slot in range(RUN_SLOTS):
+            for part in range(4):
+                out[at + (index * RUN_SLOTS + slot) * 4 + part] = s.run[owner, slot, part]
+        for slot in range(SET_SLOTS):
+            for part in range(5):
+                out[sets + (index * SET_SLOTS + slot) * 5 + part] = s.set[owner, slot, part]
+
+
+@kernel
+def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
+    """What everybody knows, from one seat's side of the table."""
+    size = int(s.pile_size)
+    top = int(s.pile[size - 1]) if size else -1
+    for card in range(NUM_CARD_TYPES):
+        out[at + _PILE + card] = s.pile_count[card]
+        out[at + _BOTTOM + card] = s.bottom_count[card]
+    _put_one(out, at + _PILE_TOP, top)
+    _put_one(out, at + _MUST_USE, int(s.top))
+    seats = int(r.num_seats)
+    for index in range(MAX_SEATS):
+        there = index < seats
+        other = (seat + index) % seats
+        out[at + _SIZES + index] = int(s.hand_size[other]) if there else 0
+        out[at + _WAITING + index] = int(s.waiting[other]) if there else 0
+        out[at + _STARTER + index] = int(there and other == int(s.starter))
+    for index in range(NUM_TEAMS):
+        team = team_of(seat) ^ index
+        out[at + _TAKEN + index] = s.taken[team]
+        out[at + _CLEAN + index] = s.clean[team]
+        out[at + _DIRTY + index] = s.dirty[team]
+        out[at + _OPENED + index] = s.opened[team]
+        _put_number(out, at + _OPEN_SCORE + 2 * index, int(s.open_score[team]))
+        _put_number(out, at + _MATCH_SCORE + 2 * index, int(s.match_score[team]))
+    for phase in range(_PHASES):
+        out[at + _PHASE + phase] = int(int(s.phase) == phase)
+    out[at + _STOCK_SIZE] = s.stock_size
+    out[at + _PILE_SIZE] = size
+    out[at + _MORTOS_LEFT] = s.mortos_left
+    _put_number(out, at + _TURN, int(s.turn))
+    out[at + _OPENING] = int(int(s.opening) >= 0)
+    out[at + _SINGLE] = int(int(s.single) >= 0)
+    _put_number(out, at + _TARGET, min(int(r.target), 12799))
+    for index in range(_NUM_RULES):
+        out[at + _RULES + index] = r.observed[index]
+
+
+@kernel
+def _put_history(s: Record, seat: int, seats: int, out: Array) -> None:
+    """The last public actions, newest first."""
+    for index in range(HISTORY):
+        at, to = (int(s.last_next) - 1 - index) % HISTORY, _HISTORY + 3 * index
+        who = int(s.last[at, 0])
+        out[to] = (who - 1 - seat) % seats + 1 if who else 0
+        out[to + 1] = s.last[at, 1]
+        out[to + 2] = s.last[at, 2]
+
+
+@kernel
+def observe(s: Record, r: Record, seat: int, out: Array) -> None:
+    """What a seat with perfect memory knows and nothing else: fills `out` [OBSERVATION.size] int8."""
+    seats = int(r.num_seats)
+    for card in range(NUM_CARD_TYPES):
+        count = int(s.hand[seat, card])
+        out[_HAND + card] = count
+        out[_UNSEEN + card] = (
+            int(r.copies[card])
+            - count
+            - int(s.melded[card])
+            - int(s.pile_count[card])
+            - int(s.bottom_count[card])
+        )
+    for index in range(MAX_SEATS):
+        other = (seat + index) % seats
+        known, discarded = _KNOWN + index * NUM_CARD_TYPES, _DISCARDED + index * NUM_CARD_TYPES
+        if index < seats:
+            for card in range(NUM_CARD_TYPES):
+                out[known + card] = s.known[other, card]
+                out[discarded + card] = s.discarded[other, card]
+        else:
+            for card in range(NUM_CARD_TYPES):
+                out[known + card] = 0
+                out[discarded + card] = 0
+        if 0 < index < seats:
+            for card in range(NUM_CARD_TYPES):
+                out[_UNSEEN + card] -= s.known[other, card]
+    _put_table(s, team_of(seat), out, _OBSERVATION_TABLE)
+    _put_public(s, r, seat, out, _OBSERVATION_PUBLIC)
+    _put_history(s, seat, seats, out)
+
+
+@kernel
+def full_state(s: Record, r: Record, out: Array) -> None:
+    """Everything, seat 0 and team 0 first, for a critic in training: fills `out` [STATE.size] int8."""
+    for index in range(_STATE_TABLE):
+        out[index] = 0
+    for seat in range(MAX_SEATS):
+        for card in range(NUM_CARD_TYPES):
+            out[_HANDS + seat * NUM_CARD_TYPES + card] = s.hand[seat, card]
+    size = int(s.stock_size)
+    for index in range(size):
+        out[_STOCK + int(s.stock[index])] += 1
+    for index in range(min(size, COMING)):
+        out[_COMING + index * NUM_CARD_TYPES + int(s.stock[size - 1 - index])] = 1
+    left = int(s.mortos_left)
+    for morto in range(left):
+        at = _MORTOS if morto == left - 1 else _MORTOS + NUM_CARD_TYPES
+        for index in range(int(r.morto_size)):
+            out[at + int(s.morto[morto, index])] += 1
+    _put_table(s, 0, out, _STATE_TABLE)
+    _put_public(s, r, 0, out, _STATE_PUBLIC)
+    for seat in range(MAX_SEATS):
+        out[_SEAT + seat] = int(seat == int(s.seat) and int(s.phase) != OVER)

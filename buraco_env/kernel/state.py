@@ -1,0 +1,222 @@
+"""The record of one deal, a comment per field, and the record of the rules that the kernel reads.
+
+Functions of the kernel call the deal `s` and its rules `r`. N deals are an array of N records. Fields are small ints:
+read one through `int()` before arithmetic, since int8 arithmetic differs compiled and interpreted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from buraco_env.cards import COPIES, JOKER, NUM_CARD_TYPES
+from buraco_env.kernel.jit import kernel
+from buraco_env.rules import RULE_FIELDS, WORDS, Rules
+
+Record: TypeAlias = Any  # one deal or one rules row, as np.record
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+MAX_SEATS = 4
+NUM_TEAMS = 2
+RUNS_PER_SUIT = 6  # slots: `max_runs_per_suit`, out of reach in real play
+RUN_SLOTS = 4 * RUNS_PER_SUIT
+SETS_PER_RANK = 4  # can't be exceeded: eight naturals, at least two a set
+SET_SLOTS = 13 * SETS_PER_RANK
+NUM_CARDS_MAX = 108
+MAX_MORTOS = 3
+MAX_MORTO_SIZE = 15
+HISTORY = 8
+
+# words of the rules, as the numbers that a rules row holds
+UPCARD_NONE, BURY_WILDS, REDEAL_JOKER, UPCARD_ANY = range(len(WORDS["upcard"]))
+FREE, USE_TOP_THIS_TURN, USE_TOP_FIRST = range(len(WORDS["pile_take"]))
+HAND_AND_TABLE, WHOLE_PILE = range(len(WORDS["pile_justify"]))
+REDISCARD_ALLOWED, TWIN_ONLY = range(len(WORDS["single_card_rediscard"]))
+ACE_TO_ACE_FORBIDDEN, ACE_TO_ACE_WILD_ONLY, ACE_TO_ACE_ALLOWED = range(len(WORDS["ace_to_ace"]))
+LOW_END_ANY, LOW_END_ACE_ONLY = range(len(WORDS["wild_low_end"]))
+FIXED, SLIDES, RESOLVES = range(len(WORDS["wild_moves"]))
+CLOSE_ANY, CLOSE_CLEAN = range(len(WORDS["close_with"]))
+NEXT_TURN, IMMEDIATE = range(len(WORDS["morto_after_discard"]))
+FINAL_WILD_ALLOWED, FINAL_WILD_UNPLAYABLE, FINAL_WILD_NOT_CLOSING = range(len(WORDS["final_discard_wild"]))
+AFTER_TURN, AT_LAST_DRAW, MORTOS_JOIN, LAST_TWO = range(len(WORDS["stock_end"]))
+
+# phases
+DRAW, MELD, EXTRA, OVER = range(4)
+# why a deal ended
+NOT_ENDED, END_OUT, END_STOCK, END_TURN_CAP = range(4)
+# kinds of wild: the card is WILD_CARDS[kind]
+NO_WILD, WILD_JOKER, WILD_TWO = 0, 1, 2  # WILD_TWO + suit: the two of that suit
+NUM_WILD_KINDS = 5
+WILD_CARDS = np.array([-1, JOKER, *(suit * 13 + 1 for suit in range(4))], np.int8)
+# fields of a run slot (`low` is 0 where the slot is empty) and of a set slot (naturals by suit, then the wild)
+LOW, HIGH, RUN_WILD, WILD_POSITION = range(4)
+SET_WILD = 4
+
+STATE_DTYPE = np.dtype(
+    (
+        np.record,
+        [
+            ("held", "i8", (MAX_SEATS,)),  # bit c: the seat holds card type c
+            ("twin", "i8", (MAX_SEATS,)),  # bit c: it holds two or more of it
+            ("locked", "i8"),  # bit c: so many of type c are buried cards, barred until the top card is used
+            ("locked_twin", "i8"),
+            ("deal_seed", "i8"),
+            ("rng", "u4", (4,)),  # the deal's random stream
+            ("open_score", "i4", (NUM_TEAMS,)),  # what lies open: melds, canastas, bonuses so far
+            ("match_score", "i4", (NUM_TEAMS,)),  # of the match before this deal
+            ("set_ranks", "i2", (NUM_TEAMS,)),  # bit r: the team has a set of that rank (0 ace … 12 king)
+            ("turn", "i2"),  # turns finished
+            ("rules", "i2"),  # row of the rules
+            ("last", "i1", (HISTORY, 3)),  # ring of public actions: seat + 1 (0: none yet), kind + 1, card + 1
+            ("last_next", "i1"),  # where the ring is written next
+            ("phase", "i1"),
+            ("seat", "i1"),
+            ("starter", "i1"),
+            ("hand_size", "i1", (MAX_SEATS,)),
+            ("waiting", "i1", (MAX_SEATS,)),  # mortos taken by a discard, turn not started since
+            ("taken", "i1", (NUM_TEAMS,)),  # mortos taken
+            ("clean", "i1", (NUM_TEAMS,)),  # canastas
+            ("dirty", "i1", (NUM_TEAMS,)),
+            ("opened", "i1", (NUM_TEAMS,)),  # the first meld has its minimum (or none is asked)
+            ("opening", "i1"),  # the first meld below its minimum: run slot, or RUN_SLOTS + set slot; -1: none
+            ("top", "i1"),  # card that must be melded since the pile was taken; -1: none
+            ("single", "i1"),  # card that came as a pile of one and may not go back alone; -1: none
+            ("locked_jokers", "i1"),
+            ("end_reason", "i1"),
+            ("out_team", "i1"),  # who went out; -1: nobody
+            ("hand", "i1", (MAX_SEATS, NUM_CARD_TYPES)),
+            ("known", "i1", (MAX_SEATS, NUM_CARD_TYPES)),  # of the hand: what everybody knows to be there
+            ("discarded", "i1", (MAX_SEATS, NUM_CARD_TYPES)),  # everything the seat ever discarded
+            ("pile_count", "i1", (NUM_CARD_TYPES,)),
+            ("melded", "i1", (NUM_CARD_TYPES,)),  # both teams
+            ("bottom_count", "i1", (NUM_CARD_TYPES,)),  # cards seen going to the bottom of the stock
+            ("num_runs", "i1", (NUM_TEAMS, 4)),
+            ("num_sets", "i1", (NUM_TEAMS, 13)),
+            ("run", "i1", (NUM_TEAMS, RUN_SLOTS, 4)),  # LOW, HIGH, RUN_WILD, WILD_POSITION
+            ("set", "i1", (NUM_TEAMS, SET_SLOTS, 5)),  # naturals by suit, SET_WILD
+            ("pile", "i1", (NUM_CARDS_MAX,)),  # bottom to top
+            ("pile_size", "i1"),
+            ("taken_size", "i1"),  # the pile taken this turn still lies in `pile`, while a duty or restriction is left of it
+            ("stock", "i1", (NUM_CARDS_MAX,)),  # the next to be drawn last
+            ("stock_size", "i1"),
+            ("bottom", "i1"),  # so many cards at the bottom of the stock have been seen
+            ("mortos_left", "i1"),
+            ("morto", "i1", (MAX_MORTOS, MAX_MORTO_SIZE)),  # the next to be taken last
+        ],
+    )
+)
+
+RULES_DTYPE = np.dtype(
+    (
+        np.record,
+        [(name, "i4") for name in RULE_FIELDS]
+        + [
+            ("points", "i2", (NUM_CARD_TYPES,)),  # of a card
+            ("copies", "i1", (NUM_CARD_TYPES,)),  # of a card in the deck
+            ("observed", "i1", (len(RULE_FIELDS),)),  # the fields as an observation shows them
+        ],
+    )
+)
+
+
+# an observation shows a rule field divided by its unit, at most 127
+RULE_UNITS = {
+    name: 5 if name.startswith(("points_", "first_meld")) else 50 if name.startswith(("bonus_", "penalty_", "target")) else 10 if name == "max_turns" else 1
+    for name in RULE_FIELDS
+}
+
+
+def rules_table(rules: list[Rules]) -> Array:
+    """The rows that the kernel reads, one for each of `rules`: [len(rules)] RULES_DTYPE."""
+    table = np.zeros(len(rules), RULES_DTYPE)
+    for row, one in zip(table, rules, strict=True):
+        for name, value in zip(RULE_FIELDS, one.row(), strict=True):
+            row[name] = value
+        row["points"] = [one.points(card) for card in range(NUM_CARD_TYPES)]
+        row["copies"] = [*[COPIES] * JOKER, one.num_jokers]
+        row["observed"] = [min(int(row[name]) // RULE_UNITS[name], 127) for name in RULE_FIELDS]
+    return table
+
+
+@kernel
+def team_of(seat: int) -> int:
+    return seat & 1
+
+
+@kernel
+def gain(s: Record, seat: int, card: int) -> None:
+    """A card comes to a hand."""
+    count = int(s.hand[seat, card]) + 1
+    s.hand[seat, card] = count
+    s.hand_size[seat] = int(s.hand_size[seat]) + 1
+    if count == 1:
+        s.held[seat] = int(s.held[seat]) | (1 << card)
+    elif count == 2:
+        s.twin[seat] = int(s.twin[seat]) | (1 << card)
+
+
+@kernel
+def lose(s: Record, seat: int, card: int) -> None:
+    """A card leaves a hand; if its place there was known, one copy less is."""
+    count = int(s.hand[seat, card]) - 1
+    s.hand[seat, card] = count
+    s.hand_size[seat] = int(s.hand_size[seat]) - 1
+    if count == 0:
+        s.held[seat] = int(s.held[seat]) & ~(1 << card)
+    elif count == 1:
+        s.twin[seat] = int(s.twin[seat]) & ~(1 << card)
+    if int(s.known[seat, card]) > 0:
+        s.known[seat, card] = int(s.known[seat, card]) - 1
+
+
+@kernel
+def reveal(s: Record, seat: int, card: int) -> None:
+    """Everybody knows now that the hand holds one more of this card."""
+    s.known[seat, card] = int(s.known[seat, card]) + 1
+
+
+@kernel
+def may_take_morto(s: Record, r: Record, team: int) -> bool:
+    """The team has a morto to come."""
+    return int(s.mortos_left) > 0 and int(s.taken[team]) < int(r.mortos_per_team)
+
+
+@kernel
+def has_closing_canasta(s: Record, r: Record, team: int) -> bool:
+    """The team has a canasta that allows going out (`close_with`)."""
+    return int(s.clean[team]) > 0 or (int(s.dirty[team]) > 0 and int(r.close_with) == CLOSE_ANY)
+
+
+@kernel
+def is_wild_card(card: int) -> bool:
+    return card == JOKER or card % 13 == 1
+
+
+@kernel
+def is_open_duty(s: Record) -> bool:
+    """Something must still be done before the turn may end: use the top card, bring the first meld to its minimum."""
+    return int(s.top) >= 0 or int(s.opening) >= 0
+
+
+@kernel
+def hand_mask(s: Record, seat: int) -> tuple[int, int]:
+    """Two masks of card types: at least one, at least two in the hand that may be used now (buried cards may not)."""
+    held, twin = int(s.held[seat]), int(s.twin[seat])
+    if int(s.locked) == 0:
+        return held, twin
+    locked, locked_twin = int(s.locked), int(s.locked_twin)
+    free = (held & ~locked) | (twin & ~locked_twin)
+    free_twin = twin & ~locked
+    jokers = int(s.hand[seat, JOKER]) - int(s.locked_jokers)
+    joker_bit = 1 << JOKER
+    free = free | joker_bit if jokers >= 1 else free & ~joker_bit
+    free_twin = free_twin | joker_bit if jokers >= 2 else free_twin & ~joker_bit
+    return free, free_twin
+
+
+@kernel
+def run_positions(mask: int, suit: int) -> int:
+    """The cards of a suit as run positions: bit p - 1 for position p, the ace at both ends (bits 0 and 13)."""
+    ranks = (mask >> (13 * suit)) & 0x1FFF
+    return ranks | (ranks & 1) << 13
