@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from buraco_env.cards import JOKER_TEXT, RANKS, SUITS, card_text, parse_card
+from buraco_env.cards import RANKS, SUITS, card_text, parse_card
 from buraco_env.kernel import actions as A
 from buraco_env.kernel.state import (
     FIXED,
@@ -95,10 +95,12 @@ def set_name(slot: int) -> str:
     return f"set {RANKS[slot // SETS_PER_RANK]}" + (f"#{number + 1}" if number else "")
 
 
-def _where(s: Record, r: Record, team: int, slot: int, position: int) -> str:
-    """` low` or ` high` for an ace that could stand at either end."""
-    ends = (int(s.run[team, slot, LOW]), int(s.run[team, slot, HIGH]))
-    return (" low" if position == 1 else " high") if position in (1, 14) and ends == (2, 13) else ""
+def _where(s: Record, team: int, slot: int, position: int) -> str:
+    """` low` or ` high` for an ace that does not go to the nearer end, or where both ends are as near."""
+    to_low, to_high = int(s.run[team, slot, LOW]) - 1, 14 - int(s.run[team, slot, HIGH])
+    if position == 1:
+        return " low" if to_low >= to_high else ""
+    return " high" if position == 14 and to_high >= to_low else ""
 
 
 def action_text(s: Record, r: Record, action: int) -> str:
@@ -113,7 +115,7 @@ def action_text(s: Record, r: Record, action: int) -> str:
         card, target = position_text(suit, place), run_name(s, team, slot)
         if fixed and int(s.run[team, slot, RUN_WILD]) and place == int(s.run[team, slot, WILD_POSITION]):
             return f"swap {card} into {target}"
-        return f"lay off {card} on {target}{_where(s, r, team, slot, place)}"
+        return f"lay off {card} on {target}{_where(s, team, slot, place)}"
     if kind == A.K_LAY_WILD_RUN:
         end = ("" if not fixed else " high" if place == A.HIGH_END else " low")
         return f"lay off {WILD_TEXT[wild]}* on {run_name(s, team, slot)}{end}"
@@ -180,51 +182,22 @@ def targets(s: Record, team: int) -> dict[str, tuple[bool, int]]:
 
 def _parse_lay_off(s: Record, r: Record, words: str) -> int:
     head, joint, tail = words.partition(" into " if words.startswith("swap ") else " on ")
-    name, _, end = tail.partition(" low") if tail.endswith(" low") else (tail.removesuffix(" high"), "", "high")
-    card_word = head.removeprefix("swap ").removeprefix("lay off ")
-    card = parse_card(card_word.removesuffix("*"))
-    known = targets(s, int(s.seat) % 2)
+    parse_card(head.split(" ")[-1].removesuffix("*"))
+    name, known = tail.removesuffix(" low").removesuffix(" high"), targets(s, int(s.seat) % 2)
     if not joint or name not in known:
-        options = ", ".join(known) or "none, your team has no meld"
-        raise ValueError(f"{words!r} names no meld of your team: {options}")
-    is_run, slot = known[name]
-    low = tail.endswith(" low")
-    options = [a for a in _lay_offs(is_run, slot) if _lays(s, r, a, card, card_word.endswith("*"), low, tail)]
-    if not options:
-        raise ValueError(f"{words!r}: {card_text(card)} has no place on {name}")
-    return options[0]
+        raise ValueError(f"{words!r} names no meld of your team: {', '.join(known) or 'it has none'}")
+    texts = {action_text(s, r, action): action for action in _lay_offs(*known[name])}
+    plain = {text.replace("*", ""): action for text, action in reversed(texts.items())}
+    if words not in texts and words not in plain:
+        raise ValueError(f"{words!r}: that card has no place on {name}")
+    return texts[words] if words in texts else plain[words]
 
 
 @cache
 def _lay_offs(is_run: bool, slot: int) -> tuple[int, ...]:
+    """Every lay-off onto a slot."""
     kinds = (A.K_LAY_RUN, A.K_LAY_WILD_RUN) if is_run else (A.K_LAY_SET, A.K_LAY_WILD_SET)
-    args = A.ARGS
-    return tuple(a for a in range(A.NUM_ACTIONS) if args[a, A.KIND] in kinds and args[a, A.SLOT] == slot)
-
-
-def _lays(s: Record, r: Record, action: int, card: int, starred: bool, low: bool, tail: str) -> bool:
-    """Whether a lay-off is of this card, as a wild if starred, at the end that was named if one was."""
-    kind, place, wild = int(A.ARGS[action, A.KIND]), int(A.ARGS[action, A.PLACE]), int(A.ARGS[action, A.WILD])
-    if int(A.USES[action]) != 1 << card or (starred and not wild):
-        return False
-    if wild and not starred and card_text(card) != JOKER_TEXT and kind == A.K_LAY_WILD_RUN:
-        own = int(A.ARGS[action, A.SUIT]) == card // 13
-        if own:
-            return False
-    if kind == A.K_LAY_WILD_RUN:
-        if int(r.wild_moves) != FIXED:
-            return place == A.HIGH_END
-        return place == (A.LOW_END if low else A.HIGH_END)
-    if kind == A.K_LAY_RUN and place in (1, 14):
-        return action_text(s, r, action).split(" on ")[-1].split(" into ")[-1] == tail or _only_end(s, action, tail)
-    return True
-
-
-def _only_end(s: Record, action: int, tail: str) -> bool:
-    """An ace laid on a run that has room for it at one end only needs no word for the end."""
-    team, slot, place = int(s.seat) % 2, int(A.ARGS[action, A.SLOT]), int(A.ARGS[action, A.PLACE])
-    low = int(s.run[team, slot, LOW])
-    return tail.split(" ")[-1] not in ("low", "high") and (place == 1) == (low <= 2)
+    return tuple(a for a in range(A.NUM_ACTIONS) if A.ARGS[a, A.KIND] in kinds and A.ARGS[a, A.SLOT] == slot)
 
 
 def meld_names(s: Record, team: int) -> list[tuple[str, int, list[str]]]:

@@ -13,11 +13,11 @@ from buraco_env.kernel.candidates import put_features
 from buraco_env.kernel.deal import deal, mix_seed, random_below, seed_stream
 from buraco_env.kernel.jit import entry, kernel
 from buraco_env.kernel.legal import MAX_DEPTH, legal_actions
-from buraco_env.kernel.melds import is_legal_run
+from buraco_env.kernel.melds import is_legal_run, packed_run, run_bonus, run_points, set_bonus, set_points, set_size
 from buraco_env.kernel.observe import full_state, observe
 from buraco_env.kernel.play import play
-from buraco_env.kernel.score import score
-from buraco_env.kernel.state import END_TURN_CAP, OVER, STATE_DTYPE, Array, Record
+from buraco_env.kernel.score import meld_score, score
+from buraco_env.kernel.state import END_TURN_CAP, NUM_TEAMS, OVER, RUNS_PER_SUIT, SET_WILD, STATE_DTYPE, Array, Record
 
 # what `advance` may be asked to do with a deal instead of an action
 LOOK, NEW_DEAL = -1, -2
@@ -165,6 +165,30 @@ def sample(stream: Record, offsets: Array, legal: Array, out: Array) -> None:
     for i in range(out.shape[0]):
         count = offsets[i + 1] - offsets[i]
         out[i] = legal[offsets[i] + random_below(stream, count)] if count else -1
+
+
+@entry
+def meld_values(s: Record, rules: Array, team: int, slots: Array, out: Array) -> None:
+    """Points and bonus of a team's melds: fills `out` [n, 2]; `slots` [n]: run slots, or -1 - slot for a set."""
+    r = rules[s.rules]
+    for index in range(slots.shape[0]):
+        slot = slots[index]
+        if slot >= 0:
+            run = packed_run(s, team, slot)
+            out[index, 0] = run_points(r, run, slot // RUNS_PER_SUIT)
+            out[index, 1] = run_bonus(r, run)
+        else:
+            out[index, 0] = set_points(r, s, team, -1 - slot)
+            out[index, 1] = set_bonus(r, set_size(s, team, -1 - slot), s.set[team, -1 - slot, SET_WILD])
+
+
+@entry
+def count_open(s: Record, rules: Array) -> None:
+    """Set what lies open of each team from its melds, mortos and going out, as play would have counted it."""
+    r = rules[s.rules]
+    for team in range(NUM_TEAMS):
+        out = int(r.bonus_out) if s.out_team == team else 0
+        s.open_score[team] = meld_score(s, r, team) + int(r.bonus_morto) * int(s.taken[team]) + out
 
 
 @entry

@@ -198,6 +198,7 @@ def _turn_up(s: Record, r: Record) -> bool:
         card = int(s.stock[size])
         if upcard == REDEAL_JOKER and card == JOKER:
             return False
+        s.stock[size] = 0
         s.stock_size = size
         if (upcard == BURY_WILDS or upcard == REDEAL_JOKER) and is_wild_card(card):
             _bury(s, card)

@@ -1,0 +1,309 @@
+"""One deal as a friendly object, and what one seat may see of it."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from buraco_env import notation, position, refusal
+from buraco_env.cards import card_text
+from buraco_env.kernel import actions as A
+from buraco_env.kernel import batch as kernel
+from buraco_env.kernel.deal import MAX_SEED
+from buraco_env.kernel.observe import OBSERVATION, STATE
+from buraco_env.kernel.state import (
+    DRAW,
+    OVER,
+    STATE_DTYPE,
+    Array,
+    Record,
+    rules_table,
+)
+from buraco_env.rules import Rules
+
+PHASES = ("draw", "meld", "extra", "over")
+END_REASONS = (None, "out", "stock", "turn cap")
+
+
+class IllegalAction(ValueError):
+    """An action that the rules do not allow here; the message says why. The game is unchanged."""
+
+
+@dataclass(frozen=True)
+class Meld:
+    """A meld on the table. `kind` is "run" or "set", `cards` as text, the wild with its star; points of its cards."""
+
+    kind: str
+    cards: tuple[str, ...]
+    points: int
+    bonus: int
+
+    @property
+    def is_clean(self) -> bool:
+        """No card of it stands as a wild."""
+        return not any(card.endswith("*") for card in self.cards)
+
+    @property
+    def is_canasta(self) -> bool:
+        return len(self.cards) >= 7
+
+    def __str__(self) -> str:
+        return " ".join(self.cards)
+
+
+_local = threading.local()
+
+
+class _Buffers:
+    """What the kernel needs to play one deal: scratch space and lists, one set for each thread."""
+
+    def __init__(self) -> None:
+        self.work, self.lists = kernel.workspace()
+        self.actions = np.zeros(1, np.int64)
+        self.results = np.zeros(1, kernel.RESULT_DTYPE)
+        self.offsets = np.zeros(2, np.int64)
+        self.offsets_before = np.zeros(2, np.int64)
+        self.legal = np.zeros(A.NUM_ACTIONS, np.int16)
+        self.before = np.zeros(1, np.int16)
+        self.options = np.zeros(kernel.NUM_OPTIONS, np.int64)
+        self.nothing = [np.zeros((0, width), np.int8) for width in (A.NUM_ACTIONS, OBSERVATION.size, STATE.size, 1)]
+
+
+def _buffers() -> _Buffers:
+    if not hasattr(_local, "buffers"):
+        _local.buffers = _Buffers()
+    return _local.buffers  # type: ignore[no-any-return]
+
+
+def check_seed(seed: int | None) -> int:
+    """The seed as the kernel takes it; a random one for None."""
+    if seed is None:
+        return secrets.randbelow(MAX_SEED)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= int(seed) <= MAX_SEED:
+        raise ValueError(f"seed = {seed!r} is not allowed; allowed: an int from 0 to {MAX_SEED}")
+    return int(seed)
+
+
+class Game:
+    """One deal. `rules` is a preset's name, a TOML path or a `Rules`; any rule field may be overridden by keyword.
+
+    Legal actions are ids; `describe` and `parse` turn them into words and back.
+    """
+
+    __slots__ = ("_legal", "_row", "_states", "rules")
+
+    def __init__(
+        self, rules: str | Path | Rules = "classic", seed: int | None = None, starter: int = 0, **overrides: Any
+    ) -> None:
+        self.rules = Rules.load(rules, **overrides)
+        if not 0 <= starter < self.rules.num_seats:
+            raise ValueError(f"starter = {starter!r} is not allowed; allowed: 0 to {self.rules.num_seats - 1}")
+        self._row = rules_table([self.rules])
+        self._states = np.zeros(1, STATE_DTYPE)
+        _buffers().results[0].deal_seed = check_seed(seed)
+        self._advance(kernel.NEW_DEAL)
+        self._states[0].seat = self._states[0].starter = starter
+
+    @classmethod
+    def _of(cls, rules: Rules, row: Array, states: Array) -> Game:
+        """A game of these arrays, which it keeps."""
+        game = cls.__new__(cls)
+        game.rules, game._row, game._states, game._legal = rules, row, states, None
+        return game
+
+    @classmethod
+    def from_position(cls, text: str, seed: int | None = None) -> Game:
+        """The game of a position text; what is left out is dealt from the unseen cards by `seed`."""
+        rules, record = position.read(text, check_seed(seed))
+        states = np.zeros(1, STATE_DTYPE)
+        states[0] = record
+        game = cls._of(rules, rules_table([rules]), states)
+        if game._states[0].phase == DRAW and not game.legal_actions():
+            game._states[0].phase, game._states[0].end_reason = OVER, END_REASONS.index("stock")
+        return game
+
+    @property
+    def record(self) -> Record:
+        """The kernel's record of the deal, hidden cards and all: for tests and tools, not for agents."""
+        return self._states[0]
+
+    def _advance(self, action: int, unguarded: bool = False) -> None:
+        b = _buffers()
+        b.actions[0] = action
+        b.options[kernel.OPTION_UNGUARDED] = unguarded
+        kernel.advance(
+            self._states, self._row, b.actions, b.results, b.offsets, b.legal, b.before, b.offsets_before,
+            *b.nothing, b.work, b.lists, b.options, 0,
+        )  # fmt: skip
+        self._legal: list[int] | None = b.legal[: b.offsets[1]].tolist()
+
+    def legal_actions(self) -> list[int]:
+        """The legal action ids, ascending; empty when the deal is over."""
+        if self._legal is None:
+            self._advance(kernel.LOOK)
+        return list(self._legal or [])
+
+    def action_mask(self) -> Array:
+        """1 for each legal action: [NUM_ACTIONS] int8."""
+        mask = np.zeros(A.NUM_ACTIONS, np.int8)
+        mask[self.legal_actions()] = 1
+        return mask
+
+    def observation(self, seat: int | None = None) -> Array:
+        """What a seat (by default the one to move) knows: [OBSERVATION.size] int8."""
+        out = np.zeros(OBSERVATION.size, np.int8)
+        kernel.observe_seat(self._states[0], self._row, self.seat if seat is None else self._check_seat(seat), out)
+        return out
+
+    def state(self) -> Array:
+        """Everything, for a critic in training: [STATE.size] int8."""
+        out = np.zeros(STATE.size, np.int8)
+        kernel.full_state_of(self._states[0], self._row, out)
+        return out
+
+    def describe(self, action: int) -> str:
+        """An action in words: `meld 4H 5H 6H`."""
+        if isinstance(action, bool) or not isinstance(action, int | np.integer) or not 0 <= action < A.NUM_ACTIONS:
+            raise ValueError(f"{action!r} is no action id: ids are 0 to {A.NUM_ACTIONS - 1}")
+        return notation.action_text(self._states[0], self._row[0], int(action))
+
+    def parse(self, text: str) -> int:
+        """The id of an action in words; a ValueError says what can't be read."""
+        return notation.parse_action(self._states[0], self._row[0], text)
+
+    def play(self, action: int | str) -> None:
+        """Do an action, an id or words; an illegal one raises IllegalAction with the reason and changes nothing."""
+        try:
+            chosen = self.parse(action) if isinstance(action, str) else action
+            text = self.describe(chosen)
+        except ValueError as error:
+            raise IllegalAction(str(error)) from None
+        if chosen not in self.legal_actions():
+            raise IllegalAction(f"{text}: {self._why_not(int(chosen))}")
+        self._advance(int(chosen))
+
+    def _why_not(self, action: int) -> str:
+        """The reason why an action is illegal here."""
+        s, kind = self._states[0], int(A.ARGS[action, A.KIND])
+        if self.over:
+            return "the deal is over"
+        if self.phase == "draw":
+            if kind not in (A.K_DRAW, A.K_TAKE):
+                return "draw a card or take the pile first"
+            return refusal.why_no_draw(s, self.rules, kind == A.K_TAKE)
+        if kind in (A.K_DRAW, A.K_TAKE):
+            return "you have drawn already"
+        return refusal.why_no_meld(s, self.rules, action, self._is_move(action))
+
+    def _is_move(self, action: int) -> bool:
+        """Whether the cards and duties allow it and the guard alone refuses."""
+        legal = self._legal
+        self._advance(kernel.LOOK, unguarded=True)
+        found, self._legal = action in (self._legal or []), legal
+        return found
+
+    def _check_seat(self, seat: int) -> int:
+        if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < self.rules.num_seats:
+            raise ValueError(f"seat {seat!r} is not at this table; seats: 0 to {self.rules.num_seats - 1}")
+        return int(seat)
+
+    @property
+    def seat(self) -> int:
+        """The seat to move."""
+        return int(self._states[0].seat)
+
+    @property
+    def turn(self) -> int:
+        """Turns finished so far."""
+        return int(self._states[0].turn)
+
+    @property
+    def starter(self) -> int:
+        """The seat that began the deal."""
+        return int(self._states[0].starter)
+
+    @property
+    def phase(self) -> str:
+        """`draw`, `meld`, `extra` (a morto taken after discarding is played) or `over`."""
+        return PHASES[self._states[0].phase]
+
+    @property
+    def over(self) -> bool:
+        return bool(self._states[0].phase == OVER)
+
+    @property
+    def end_reason(self) -> str | None:
+        """`out`, `stock`, `turn cap`, or None while the deal goes on."""
+        return END_REASONS[self._states[0].end_reason]
+
+    def hand(self, seat: int) -> list[str]:
+        """A seat's cards, by suit."""
+        counts = self._states[0].hand[self._check_seat(seat)]
+        return [card_text(card) for card, count in enumerate(counts) for _ in range(count)]
+
+    def melds(self, team: int) -> list[Meld]:
+        """A team's melds: runs by suit, then sets by rank."""
+        self._check_team(team)
+        names = notation.meld_names(self._states[0], team)
+        values = np.zeros((len(names), 2), np.int64)
+        slots = np.array([slot if kind == "run" else -1 - slot for kind, slot, _ in names], np.int64)
+        kernel.meld_values(self._states[0], self._row, team, slots, values)
+        return [Meld(kind, tuple(cards), int(p), int(b)) for (kind, _, cards), (p, b) in zip(names, values, strict=True)]
+
+    def _check_team(self, team: int) -> None:
+        if team not in (0, 1):
+            raise ValueError(f"team {team!r} is not at this table; teams: 0 and 1")
+
+    @property
+    def pile(self) -> list[str]:
+        """The discard pile, bottom to top."""
+        s = self._states[0]
+        return [card_text(int(card)) for card in s.pile[: s.pile_size]]
+
+    @property
+    def stock_size(self) -> int:
+        return int(self._states[0].stock_size)
+
+    @property
+    def mortos_left(self) -> int:
+        """Mortos on the table."""
+        return int(self._states[0].mortos_left)
+
+    def morto_taken(self, team: int) -> int:
+        """How many mortos a team has taken."""
+        self._check_team(team)
+        return int(self._states[0].taken[team])
+
+    def scores(self) -> tuple[int, int]:
+        """Both teams' scores, from scratch, as if the deal ended here."""
+        out = np.zeros(2, np.int64)
+        kernel.score_of(self._states[0], self._row, out)
+        return int(out[0]), int(out[1])
+
+    def copy(self) -> Game:
+        """An independent copy."""
+        game = Game.__new__(Game)
+        game.rules, game._row, game._states, game._legal = self.rules, self._row, self._states.copy(), self._legal
+        return game
+
+    def __str__(self) -> str:
+        """The position text, which `Game.from_position` reads back."""
+        return position.write(self._states[0], self.rules)
+
+    def __repr__(self) -> str:
+        return f"<Game {self.rules}, turn {self.turn}, seat {self.seat}, {self.phase}>"
+
+    def __getstate__(self) -> tuple[Rules, bytes]:
+        return self.rules, self._states.tobytes()
+
+    def __setstate__(self, saved: tuple[Rules, bytes]) -> None:
+        self.rules = saved[0]
+        self._row = rules_table([self.rules])
+        self._states = np.frombuffer(bytearray(saved[1]), STATE_DTYPE)
+        self._legal = None
+
