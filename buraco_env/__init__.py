@@ -1,6 +1,9 @@
 """Buraco, a partnership rummy, as an environment for learning agents."""
 
-from buraco_env.game import Game, IllegalAction, Meld
+from buraco_env import buraco_v0
+from buraco_env.aec import env, raw_env, register
+from buraco_env.batch_env import BatchEnv, Views
+from buraco_env.game import Game, IllegalAction, Meld, View
 from buraco_env.kernel.actions import KINDS, NUM_ACTIONS
 from buraco_env.kernel.candidates import FEATURES
 from buraco_env.kernel.observe import OBSERVATION, STATE
@@ -13,11 +16,19 @@ __all__ = [
     "NUM_ACTIONS",
     "OBSERVATION",
     "STATE",
+    "BatchEnv",
     "Game",
     "IllegalAction",
     "Meld",
     "PositionError",
     "Rules",
     "RulesError",
+    "View",
+    "Views",
+    "buraco_v0",
+    "env",
+    "raw_env",
     "rule_names",
 ]
+
+register()

@@ -6,7 +6,7 @@ import secrets
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from buraco_env.kernel.deal import MAX_SEED
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import (
     DRAW,
+    NUM_CARDS_MAX,
     OVER,
     STATE_DTYPE,
     Array,
@@ -285,6 +286,12 @@ class Game:
         kernel.score_of(self._states[0], self._row, out)
         return int(out[0]), int(out[1])
 
+    def view(self, seat: int) -> View:
+        """What a seat may know of the deal."""
+        states = self._states.copy()
+        kernel.conceal_for(states[0], self._row, self._check_seat(seat))
+        return View(Game._of(self.rules, self._row, states), int(seat))
+
     def copy(self) -> Game:
         """An independent copy."""
         game = Game.__new__(Game)
@@ -307,3 +314,105 @@ class Game:
         self._states = np.frombuffer(bytearray(saved[1]), STATE_DTYPE)
         self._legal = None
 
+
+
+class Sizes(NamedTuple):
+    """How many cards lie where: hands by seat, stock, pile, mortos on the table."""
+
+    hands: tuple[int, ...]
+    stock: int
+    pile: int
+    mortos: int
+
+
+class View:
+    """What one seat may know of a deal, as perfect memory would: no other card is in it.
+
+    `legal_actions` and `describe` are for the seat to move; cards are text, as in `Game`.
+    """
+
+    __slots__ = ("_game", "rules", "seat")
+
+    def __init__(self, concealed: Game, seat: int) -> None:
+        self._game, self.rules, self.seat = concealed, concealed.rules, seat
+
+    @property
+    def hand(self) -> list[str]:
+        """My cards, by suit."""
+        return self._game.hand(self.seat)
+
+    @property
+    def melds(self) -> tuple[list[Meld], list[Meld]]:
+        """The melds of team 0 and of team 1."""
+        return self._game.melds(0), self._game.melds(1)
+
+    @property
+    def team(self) -> int:
+        return self.seat % 2
+
+    @property
+    def to_move(self) -> int:
+        """The seat that decides."""
+        return self._game.seat
+
+    @property
+    def phase(self) -> str:
+        return self._game.phase
+
+    @property
+    def turn(self) -> int:
+        """Turns finished so far."""
+        return self._game.turn
+
+    @property
+    def pile(self) -> list[str]:
+        """The discard pile, bottom to top."""
+        return self._game.pile
+
+    @property
+    def sizes(self) -> Sizes:
+        s = self._game.record
+        hands = tuple(int(s.hand_size[seat]) for seat in range(self.rules.num_seats))
+        return Sizes(hands, int(s.stock_size), int(s.pile_size), int(s.mortos_left))
+
+    def known(self, seat: int) -> list[str]:
+        """Cards that everybody knows to be in a seat's hand."""
+        return self._counted(self._game.record.known, seat)
+
+    def discarded(self, seat: int) -> list[str]:
+        """Everything a seat has discarded so far."""
+        return self._counted(self._game.record.discarded, seat)
+
+    def _counted(self, counts: Array, seat: int) -> list[str]:
+        row = counts[self._game._check_seat(seat)]
+        return [card_text(card) for card, count in enumerate(row) for _ in range(count)]
+
+    @property
+    def must_use(self) -> str | None:
+        """The card that must be melded since the pile was taken."""
+        top = int(self._game.record.top)
+        return card_text(top) if top >= 0 else None
+
+    def morto_taken(self, team: int) -> int:
+        """How many mortos a team has taken."""
+        return self._game.morto_taken(team)
+
+    @property
+    def observation(self) -> Array:
+        """The seat's observation: [OBSERVATION.size] int8."""
+        return self._game.observation(self.seat)
+
+    def legal_actions(self) -> list[int]:
+        """The legal action ids if this seat is to move, else none."""
+        return self._game.legal_actions() if self.to_move == self.seat else []
+
+    def describe(self, action: int) -> str:
+        """An action in words."""
+        return self._game.describe(action)
+
+    def resample(self, seed: int | None = None) -> Game:
+        """A game that this seat cannot tell from the real one: the unseen cards dealt anew, uniformly, by `seed`."""
+        game = self._game.copy()
+        pool = np.zeros(NUM_CARDS_MAX, np.int8)
+        kernel.resample_for(game._states[0], game._row, self.seat, check_seed(seed), pool)
+        return game

@@ -13,9 +13,11 @@ PACKAGES = ["train", "agents", "buraco_env"]
 GAME = [
     "__main__",
     "__init__",
+    "buraco_v0",
     "aec single batch_env",
     "render",
     "game",
+    "position refusal",
     "notation",
     "kernel rules_text",
     "rules",
@@ -32,7 +34,7 @@ KERNEL = [
     "deal",
     "actions",
     "state",
-    "jit",
+    "layout jit",
 ]
 ENVIRONMENTS = [f"buraco_env/{name}.py" for name in ("aec", "single", "batch_env", "__init__")]
 ONLY_IN = {

@@ -11,6 +11,7 @@ import numpy as np
 from buraco_env.kernel.actions import NUM_ACTIONS
 from buraco_env.kernel.candidates import put_features
 from buraco_env.kernel.deal import deal, mix_seed, random_below, seed_stream
+from buraco_env.kernel.hidden import conceal, resample
 from buraco_env.kernel.jit import entry, kernel
 from buraco_env.kernel.legal import MAX_DEPTH, legal_actions
 from buraco_env.kernel.melds import is_legal_run, packed_run, run_bonus, run_points, set_bonus, set_points, set_size
@@ -168,6 +169,18 @@ def sample(stream: Record, offsets: Array, legal: Array, out: Array) -> None:
 
 
 @entry
+def conceal_for(s: Record, rules: Array, seat: int) -> None:
+    """Wipe from the record what a seat can't know."""
+    conceal(s, rules[s.rules], seat)
+
+
+@entry
+def resample_for(s: Record, rules: Array, seat: int, seed: int, pool: Array) -> None:
+    """Deal anew what a seat can't know; `pool` [108] int8 is scratch."""
+    resample(s, rules[s.rules], seat, seed, pool)
+
+
+@entry
 def meld_values(s: Record, rules: Array, team: int, slots: Array, out: Array) -> None:
     """Points and bonus of a team's melds: fills `out` [n, 2]; `slots` [n]: run slots, or -1 - slot for a set."""
     r = rules[s.rules]
@@ -201,6 +214,13 @@ def stands(rules: Array, row: int, suit: int, run: int) -> bool:
 def start_stream(stream: Record, seed: int) -> None:
     """Seed a stream for `sample`."""
     seed_stream(stream, seed)
+
+
+@entry
+def derive_seeds(seed: int, out: Array) -> None:
+    """Different deal seeds from one: fills `out` [N] int64."""
+    for i in range(out.shape[0]):
+        out[i] = mix_seed(seed, i + 3)
 
 
 @entry

@@ -24,6 +24,7 @@ from buraco_env.kernel.actions import (
     WILD_AT,
 )
 from buraco_env.kernel.jit import kernel, lowest_bit
+from buraco_env.kernel.layout import Layout, make_layout
 from buraco_env.kernel.legal import is_swap
 from buraco_env.kernel.melds import (
     canasta_kind,
@@ -40,7 +41,6 @@ from buraco_env.kernel.melds import (
     set_bonus,
     set_size,
 )
-from buraco_env.kernel.observe import Layout, make_layout
 from buraco_env.kernel.play import run_after
 from buraco_env.kernel.state import (
     RUNS_PER_SUIT,

@@ -6,10 +6,9 @@ int8 are split into hundreds and rest (`value = 100 * hundreds + rest`). A piece
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from buraco_env.cards import NUM_CARD_TYPES
 from buraco_env.kernel.jit import kernel
+from buraco_env.kernel.layout import make_layout
 from buraco_env.kernel.state import (
     HISTORY,
     MAX_SEATS,
@@ -22,45 +21,6 @@ from buraco_env.kernel.state import (
     team_of,
 )
 from buraco_env.rules import RULE_FIELDS
-
-
-class Piece(NamedTuple):
-    """A named part of a row: `row[piece.slice].reshape(piece.shape)`, times `scale` for a network."""
-
-    name: str
-    slice: slice
-    shape: tuple[int, ...]
-    scale: float
-    meaning: str
-
-
-class Layout(tuple[Piece, ...]):
-    """The pieces of a row, in order; `layout["hand"]` is a piece by name, `layout.size` the length of the row."""
-
-    @property
-    def size(self) -> int:
-        return self[-1].slice.stop
-
-    def __getitem__(self, key: object) -> Piece:  # type: ignore[override]
-        if isinstance(key, str):
-            for piece in self:
-                if piece.name == key:
-                    return piece
-            raise KeyError(f"no piece {key!r}; pieces: {', '.join(piece.name for piece in self)}")
-        return super().__getitem__(key)  # type: ignore[index, return-value]
-
-
-def make_layout(pieces: list[tuple[str, tuple[int, ...], float, str]]) -> Layout:
-    """Pieces laid end to end: (name, shape, scale, meaning)."""
-    made, at = [], 0
-    for name, shape, scale, meaning in pieces:
-        size = 1
-        for side in shape:
-            size *= side
-        made.append(Piece(name, slice(at, at + size), shape, scale, meaning))
-        at += size
-    return Layout(made)
-
 
 _TYPES = NUM_CARD_TYPES
 _PHASES = 3

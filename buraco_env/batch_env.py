@@ -1,0 +1,253 @@
+"""`BatchEnv`: N deals at once, arrays in, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from buraco_env.game import Game, IllegalAction, View, check_seed
+from buraco_env.kernel import batch as kernel
+from buraco_env.kernel.actions import NUM_ACTIONS
+from buraco_env.kernel.candidates import FEATURES
+from buraco_env.kernel.deal import MAX_SEED
+from buraco_env.kernel.observe import OBSERVATION, STATE
+from buraco_env.kernel.state import STATE_DTYPE, Array, rules_table
+from buraco_env.rules import Rules
+
+REWARDS = ("score_difference", "dense", "win")
+_LEGAL_PER_DEAL = 24  # room at first; it grows when a step needs more
+
+
+class Views:
+    """What the seats to move in some deals may know, as arrays; `views[i]` is one of them as a `View`.
+
+    observation [n, OBS] int8; action_mask [n, NUM_ACTIONS] int8; legal [L] int16, those of view i are
+    `legal[offsets[i]:offsets[i + 1]]`; features [L, FEATURES] int8; seat [n]; rules: n `Rules`.
+    """
+
+    def __init__(self, env: BatchEnv, index: Array) -> None:
+        self._env, self.index = env, index
+        counts = env.offsets[index + 1] - env.offsets[index]
+        self.offsets = np.concatenate(([0], np.cumsum(counts)))
+        self._rows = np.repeat(env.offsets[index] - self.offsets[:-1], counts) + np.arange(self.offsets[-1])
+        self.legal = env.legal[self._rows]
+        self.seat = env.seat[index]
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @property
+    def observation(self) -> Array:
+        return self._env.observation[self.index]
+
+    @property
+    def action_mask(self) -> Array:
+        mask = np.zeros((len(self), NUM_ACTIONS), np.int8)
+        mask[np.repeat(np.arange(len(self)), np.diff(self.offsets)), self.legal] = 1
+        return mask
+
+    @property
+    def features(self) -> Array:
+        return self._env.features[self._rows]
+
+    @property
+    def rules(self) -> list[Rules]:
+        return [self._env.rules[row] for row in self._env.records["rules"][self.index]]
+
+    def __getitem__(self, i: int) -> View:
+        return self._env.game(int(self.index[i])).view(int(self.seat[i]))
+
+
+class BatchEnv:
+    """N deals side by side; a deal that ends is followed by the next at once.
+
+    `rules`: a preset, path or `Rules`, or a list of which every deal draws one. `reward`: what `reward` holds after a
+    step, team 0 less team 1 in points: "score_difference" of a deal at its end; "dense", the change of what lies open
+    as it happens and hands and penalties at the end, with the same sum; "win", 1, 0 or -1 at the end.
+
+    Arrays are the same objects for life and are overwritten by `step`; `legal` and `features` are views of a growing
+    buffer: read them anew after each step. `features` and `state` cost nothing until they are first read.
+
+    seat [N] that decides; observation [N, OBSERVATION.size] int8; action_mask [N, NUM_ACTIONS] int8;
+    offsets [N + 1], legal [L]: the legal ids of deal i are `legal[offsets[i]:offsets[i + 1]]`, ascending;
+    features [L, FEATURES.size] int8; state [N, STATE.size] int8: everything, for a critic in training;
+    reward [N]; terminated, truncated [N] bool, final_scores [N, 2], end_reason [N] (0 none, 1 out, 2 stock, 3 turn
+    cap) of deals that ended in this step; deal_seed [N]: deal i replays as `Game(rules, seed=deal_seed[i])`.
+    """
+
+    def __init__(
+        self,
+        num_deals: int,
+        rules: str | Path | Rules | Sequence[str | Path | Rules] = "classic",
+        seed: int | None = None,
+        *,
+        reward: str = "score_difference",
+        observation: bool = True,
+        action_mask: bool = True,
+        **overrides: Any,
+    ) -> None:
+        if isinstance(num_deals, bool) or not isinstance(num_deals, int) or num_deals < 1:
+            raise ValueError(f"num_deals = {num_deals!r} is not allowed; allowed: 1 or more")
+        if reward not in REWARDS:
+            raise ValueError(f"reward = {reward!r} is not allowed; allowed: {', '.join(REWARDS)}")
+        several = rules if isinstance(rules, list | tuple) else [rules]
+        self.rules = [Rules.load(one, **overrides) for one in several]  # type: ignore[arg-type]
+        self.num_deals = num_deals
+        self._table = rules_table(self.rules)
+        self.records: Array = np.zeros(num_deals, STATE_DTYPE)
+        self._results: Array = np.zeros(num_deals, kernel.RESULT_DTYPE)
+        self.offsets: Array = np.zeros(num_deals + 1, np.int64)
+        self._offsets_before = np.zeros(num_deals + 1, np.int64)
+        self._legal = np.zeros(num_deals * _LEGAL_PER_DEAL + NUM_ACTIONS, np.int16)
+        self._before = np.zeros(0, np.int16)
+        self._observation = np.zeros((num_deals if observation else 0, OBSERVATION.size), np.int8)
+        self._action_mask = np.zeros((num_deals if action_mask else 0, NUM_ACTIONS), np.int8)
+        self._state = np.zeros((0, STATE.size), np.int8)
+        self._features = np.zeros((0, FEATURES.size), np.int8)
+        self._work, self._lists = kernel.workspace()
+        self._options = np.zeros(kernel.NUM_OPTIONS, np.int64)
+        self._options[kernel.OPTION_REWARD] = REWARDS.index(reward)
+        self._options[kernel.OPTION_REDEAL] = 1
+        self._actions = np.zeros(num_deals, np.int64)
+        self._sampled = np.zeros(num_deals, np.int64)
+        self._stream = np.zeros(1, kernel.STREAM_DTYPE)
+        self._name_results()
+        self.reset(seed)
+
+    def _name_results(self) -> None:
+        self.seat, self.reward = self._results["seat"], self._results["reward"]
+        self.terminated, self.truncated = self._results["terminated"], self._results["truncated"]
+        self.final_scores, self.end_reason = self._results["final_scores"], self._results["end_reason"]
+        self.deal_seed = self._results["deal_seed"]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._name_results()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Deal all deals anew from seeds derived from `seed`, and start the stream of `sample` again."""
+        start = check_seed(seed)
+        kernel.start_stream(self._stream[0], start)
+        seeds = np.zeros(self.num_deals, np.int64)
+        kernel.derive_seeds(start, seeds)
+        self.deal(seeds)
+
+    def deal(self, seeds: Array) -> None:
+        """Start all deals anew from these deal seeds [N]."""
+        seeds = np.asarray(seeds)
+        if seeds.shape != (self.num_deals,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.max() > MAX_SEED:
+            raise ValueError(f"seeds must be {self.num_deals} ints from 0 to {MAX_SEED}, not {seeds.dtype}{seeds.shape}")
+        self.deal_seed[:] = seeds
+        self._actions[:] = kernel.NEW_DEAL
+        self._advance()
+
+    def restore(self, records: Array) -> None:
+        """Go on from saved `records` (a copy of the attribute, taken earlier)."""
+        if records.dtype != STATE_DTYPE or records.shape != (self.num_deals,):
+            raise ValueError(f"records must be {self.num_deals} deals saved from a batch, not {records.shape}")
+        if int(records["rules"].max()) >= len(self.rules):
+            raise ValueError("records must have been saved from a batch of the same rules")
+        self.records[:] = records
+        self._look()
+
+    def step(self, actions: Array) -> None:
+        """Play one legal action [N] in each deal; an illegal one raises IllegalAction, names the deal, changes nothing."""
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_deals,) or actions.dtype.kind not in "iu":
+            raise ValueError(f"actions must be {self.num_deals} ints, not {actions.dtype}{actions.shape}")
+        self._actions[:] = actions
+        bad = kernel.first_illegal(self._actions, self.offsets, self._legal)
+        if bad >= 0:
+            try:
+                self.game(bad).play(int(actions[bad]))
+            except IllegalAction as error:
+                raise IllegalAction(f"deal {bad}: {error}") from None
+        self._advance()
+
+    def _look(self) -> None:
+        self._actions[:] = kernel.LOOK
+        self._advance()
+
+    def _advance(self) -> None:
+        """Do `_actions`; where the lists are full, make room and go on."""
+        used = int(self.offsets[-1])
+        if len(self._before) < used:
+            self._before = np.zeros(len(self._legal), np.int16)
+        self._before[:used] = self._legal[:used]
+        self._offsets_before[:] = self.offsets
+        done = 0
+        while True:
+            done = kernel.advance(
+                self.records, self._table, self._actions, self._results, self.offsets, self._legal, self._before,
+                self._offsets_before, self._action_mask, self._observation, self._state, self._features,
+                self._work, self._lists, self._options, done,
+            )  # fmt: skip
+            if done == self.num_deals:
+                return
+            self._legal = np.concatenate((self._legal, np.zeros_like(self._legal)))
+            if len(self._features):
+                self._features = np.concatenate((self._features, np.zeros_like(self._features)))
+
+    @property
+    def legal(self) -> Array:
+        """The legal ids of all deals, one after the other: [L] int16."""
+        return self._legal[: self.offsets[-1]]
+
+    @property
+    def observation(self) -> Array:
+        """What the deciding seats know: [N, OBSERVATION.size] int8."""
+        if not len(self._observation):
+            self._observation = np.zeros((self.num_deals, OBSERVATION.size), np.int8)
+            self._look_again()
+        return self._observation
+
+    @property
+    def action_mask(self) -> Array:
+        """1 for each legal action: [N, NUM_ACTIONS] int8."""
+        if not len(self._action_mask):
+            self._action_mask = np.zeros((self.num_deals, NUM_ACTIONS), np.int8)
+            self._look_again()
+        return self._action_mask
+
+    @property
+    def features(self) -> Array:
+        """Each legal action and what it leads to: [L, FEATURES.size] int8."""
+        if not len(self._features):
+            self._features = np.zeros((len(self._legal), FEATURES.size), np.int8)
+            self._look_again()
+        return self._features[: self.offsets[-1]]
+
+    @property
+    def state(self) -> Array:
+        """Everything, for a critic in training: [N, STATE.size] int8."""
+        if not len(self._state):
+            self._state = np.zeros((self.num_deals, STATE.size), np.int8)
+            self._look_again()
+        return self._state
+
+    def _look_again(self) -> None:
+        """Fill an array that was just switched on; what the last step paid stays."""
+        results = self._results.copy()
+        self._look()
+        self._results[:] = results
+
+    def sample(self) -> Array:
+        """A random legal action for each deal: [N] int64, overwritten by the next call."""
+        kernel.sample(self._stream[0], self.offsets, self._legal, self._sampled)
+        return self._sampled
+
+    def game(self, i: int) -> Game:
+        """Deal i as a `Game`, independent of the batch."""
+        if not 0 <= i < self.num_deals:
+            raise IndexError(f"deal {i} is not in this batch; deals: 0 to {self.num_deals - 1}")
+        states = self.records[i : i + 1].copy()
+        rules = self.rules[int(states[0].rules)]
+        states[0].rules = 0
+        return Game._of(rules, rules_table([rules]), states)
+
+    def views(self, index: Array | None = None) -> Views:
+        """What the seats to move in these deals (by default all) may know."""
+        return Views(self, np.arange(self.num_deals) if index is None else np.asarray(index))
