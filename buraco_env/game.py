@@ -108,7 +108,9 @@ class Game:
         self._states = np.zeros(1, STATE_DTYPE)
         _buffers().results[0].deal_seed = check_seed(seed)
         self._advance(kernel.NEW_DEAL)
-        self._states[0].seat = self._states[0].starter = starter
+        if starter:
+            self._states[0].seat = self._states[0].starter = starter
+            self._advance(kernel.LOOK)
 
     @classmethod
     def _of(cls, rules: Rules, row: Array, states: Array) -> Game:
