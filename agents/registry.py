@@ -1,0 +1,113 @@
+"""Agents by their specs: `greedy`, `neural:path=runs/x,temperature=1`, `my_package.my_file:MyAgent`, `runs/x`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agents.base import Agent, AgentError, nearest
+
+# name: where the class is, what it does in a line
+AGENTS = {
+    "random": ("agents.random:Random", "plays any legal action"),
+    "greedy": ("agents.greedy:Greedy", "takes the pile, melds whatever brings points, discards the cheapest card"),
+    "neural": ("agents.neural:Neural", "plays a trained network: a checkpoint or the folder of a run"),
+}
+
+
+def names() -> list[str]:
+    """The names of the agents that come with the kit."""
+    return list(AGENTS)
+
+
+def make(spec: str) -> Agent:
+    """The agent of a spec: `name:option=value,option=value`, `module:Class:option=value`, or the folder of a run.
+
+    Raises AgentError with one line that names the nearest known name or option.
+    """
+    where, text = _split(spec)
+    maker = _load(where)
+    agent = maker(**_options(spec, maker, text))
+    if not isinstance(agent, Agent):
+        raise AgentError(f"agent {spec!r}: {where} has no reset(seed) and act(views)")
+    return agent
+
+
+def options_of(name: str) -> list[str]:
+    """The options of an agent with their defaults: `temperature=0.0`, or `path` where one must be given."""
+    required = inspect.Parameter.empty
+    return [
+        option.name if option.default is required else f"{option.name}={option.default}"
+        for option in _parameters(_load(AGENTS[name][0])).values()
+    ]
+
+
+def _split(spec: str) -> tuple[str, str]:
+    """Where the class of a spec is, as `module:Class`, and the text of its options."""
+    name, _, rest = spec.partition(":")
+    if name in AGENTS:
+        return AGENTS[name][0], rest
+    if Path(spec).is_dir():
+        return AGENTS["neural"][0], f"path={spec}"
+    outside = re.fullmatch(r"([\w.]+:[A-Za-z_]\w*)(?::(.*))?", spec)
+    if outside:
+        return outside[1], outside[2] or ""
+    if "/" in spec or "\\" in spec:
+        raise AgentError(f"no agent {spec!r}: no such folder; a trained agent is the folder of a run or a checkpoint")
+    raise AgentError(f"no agent {name!r}; {nearest(name, AGENTS)}")
+
+
+def _load(where: str) -> Callable[..., Any]:
+    """The class that `module:Class` names."""
+    module_name, _, class_name = where.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise AgentError(f"no agent {where!r}: {error}; an outside agent is module:Class") from error
+    if not hasattr(module, class_name):
+        classes = [name for name, value in vars(module).items() if inspect.isclass(value)]
+        raise AgentError(f"no agent {where!r}: {module_name} has no {class_name}; {nearest(class_name, classes)}")
+    return getattr(module, class_name)  # type: ignore[no-any-return]
+
+
+def _parameters(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(maker, eval_str=True).parameters)
+
+
+def _options(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any]:
+    """The options in a text `key=value,key=value`, each as the class declares its type."""
+    parameters = _parameters(maker)
+    given = dict(_pair(spec, part) for part in re.split(r",(?=\w+=)", text) if part)
+    for name in given:
+        if name not in parameters:
+            raise AgentError(f"agent {spec!r} has no option {name!r}; {nearest(name, parameters)}")
+    for name, parameter in parameters.items():
+        if parameter.default is inspect.Parameter.empty and name not in given:
+            raise AgentError(f"agent {spec!r} needs an option: {name}=…")
+    return {name: _convert(spec, name, value, parameters[name].annotation) for name, value in given.items()}
+
+
+def _pair(spec: str, part: str) -> tuple[str, str]:
+    name, equals, value = part.partition("=")
+    if not equals:
+        raise AgentError(f"agent {spec!r}: {part!r} is no option; options are key=value,key=value")
+    return name.strip(), value.strip()
+
+
+def _convert(spec: str, name: str, value: str, kind: Any) -> Any:
+    """The value of an option, read as an int, a float, a bool or text."""
+    if kind is bool and value.lower() in ("true", "false", "yes", "no", "1", "0"):
+        return value.lower() in ("true", "yes", "1")
+    try:
+        if kind in (int, float):
+            return kind(value)
+    except ValueError:
+        pass
+    else:
+        if kind is not bool:
+            return value
+    raise AgentError(f"agent {spec!r}: {name}={value!r} should be a value of type {kind.__name__}")

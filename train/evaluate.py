@@ -1,0 +1,204 @@
+"""How much better one agent is than another: every deal is played twice, with the teams' seats exchanged.
+
+The mean over both games of a pair, in points of a over b, is one sample: the luck of the cards falls on both. An agent
+against itself gives exactly 0 in every pair. Letters: P pairs, N = 2P games.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from math import sqrt
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from scipy import stats
+
+from agents import Agent, make
+from agents.base import Array, segments
+from buraco_env import BatchEnv
+from train.command import one_line_errors
+from train.report import show
+from train.seeds import deal_seeds
+
+FAULT_POINTS = 1000  # what an agent that raises, or answers with no legal action, loses the deal by
+PAIRS_AT_ONCE = 256
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Games:
+    """What was played: points of a over b in both games of each pair, and how many games each lost by a fault."""
+
+    points: Array  # [P, 2] int64: a sits in team 0, then in team 1
+    faults: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Agent a against agent b: means with 95 % intervals. Win rates are of single games, a tie is half a win."""
+
+    a: str
+    b: str
+    rules: str
+    pairs: int
+    points: float
+    points_low: float
+    points_high: float
+    win_rate: float
+    win_low: float
+    win_high: float
+    spread_of_pair: float  # standard deviation of a pair's mean
+    spread_of_game: float  # and of a single game's points
+    faults: tuple[int, int]  # games that a and b lost by an error or an illegal action
+
+    def as_json(self) -> dict[str, str | int | float]:
+        """The result as its line in a JSON file."""
+        names = ("a", "b", "rules", "pairs", "points", "points_low", "points_high", "win_rate", "win_low", "win_high")
+        counted = {"faults_a": self.faults[0], "faults_b": self.faults[1]} if any(self.faults) else {}
+        return {name: getattr(self, name) for name in names} | counted
+
+
+def play_pairs(a: Agent, b: Agent, rules: str, seeds: Array, seed: int = 0) -> Games:
+    """Play the deals of these seeds [P] twice each: first a is team 0, then b is."""
+    P = len(seeds)
+    batch = BatchEnv(2 * P, rules=rules)
+    batch.deal(np.concatenate([seeds, seeds]))
+    team_of_a = np.repeat([0, 1], P)
+    points = np.zeros(2 * P, np.int64)  # of a
+    playing, faults = np.ones(2 * P, bool), [0, 0]
+    for agent in (a, b):
+        agent.reset(seed)
+    while playing.any():
+        actions = batch.sample().copy()  # deals that are done go on at random, and don't count
+        for side, agent in enumerate((a, b)):
+            index = np.flatnonzero(playing & ((batch.seat % 2 == team_of_a) == (side == 0)))
+            chosen, faulty = ask(agent, batch, index)
+            actions[index[~faulty]] = chosen[~faulty]
+            points[index[faulty]] = FAULT_POINTS * (2 * side - 1)
+            playing[index[faulty]] = False
+            faults[side] += int(faulty.sum())
+        batch.step(actions)
+        over = playing & (batch.end_reason != 0)
+        difference = batch.final_scores[over, 0].astype(np.int64) - batch.final_scores[over, 1]
+        points[over] = np.where(team_of_a[over] == 0, difference, -difference)
+        playing &= ~over
+    return Games(points.reshape(2, P).T, (faults[0], faults[1]))
+
+
+def ask(agent: Agent, batch: BatchEnv, index: Array) -> tuple[Array, Array]:
+    """What an agent answers in the deals of `index` [m], and in which of them it failed: [m] int64, [m] bool.
+
+    Where the whole batch fails, each view is asked alone, so that only the deals at fault are lost.
+    """
+    if not len(index):
+        return np.empty(0, np.int64), np.empty(0, bool)
+    try:
+        chosen = np.asarray(agent.act(batch.views(index)))
+        if chosen.shape != (len(index),) or chosen.dtype.kind not in "iu":
+            raise TypeError(f"expected {len(index)} ids, got shape {chosen.shape} of {chosen.dtype}")
+    except Exception:  # any error of any agent is its fault
+        if len(index) == 1:
+            return np.full(1, -1), np.ones(1, bool)
+        answers = [ask(agent, batch, one) for one in np.split(index, len(index))]
+        return np.concatenate([answer[0] for answer in answers]), np.concatenate([answer[1] for answer in answers])
+    at, offsets = segments(batch.offsets, index)
+    matches = batch.legal[at] == np.repeat(chosen, np.diff(offsets))
+    return chosen.astype(np.int64), ~np.logical_or.reduceat(matches, offsets[:-1])
+
+
+def summarise(a: str, b: str, rules: str, games: Games) -> Result:
+    """Means and intervals: Student's t over pairs, Wilson's over single games."""
+    samples, single = games.points.mean(1), games.points.ravel()
+    pairs = len(samples)
+    spread = float(samples.std(ddof=1))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, pairs - 1)) * spread / sqrt(pairs)
+    points = float(samples.mean())
+    wins = float((single > 0).mean() + (single == 0).mean() / 2)
+    low, high = wilson(wins, len(single))
+    return Result(
+        a, b, rules, pairs, points, points - half, points + half, wins, low, high,
+        spread, float(single.std(ddof=1)), games.faults,
+    )  # fmt: skip
+
+
+def wilson(rate: float, n: int) -> tuple[float, float]:
+    """Wilson's score interval for a rate seen in n trials (E. B. Wilson, 1927)."""
+    z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
+    centre, scale = rate + z * z / (2 * n), 1 + z * z / n
+    half = z * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    return (centre - half) / scale, (centre + half) / scale
+
+
+def join(parts: Sequence[Games]) -> Games:
+    """Several lots of games as one."""
+    faults = tuple(sum(part.faults[side] for part in parts) for side in (0, 1))
+    return Games(np.concatenate([part.points for part in parts]), (faults[0], faults[1]))
+
+
+def _play_specs(a: str, b: str, rules: str, seed: int, seeds: Array) -> Games:
+    """What a worker does: make the agents, play."""
+    return play_pairs(make(a), make(b), rules, seeds, seed)
+
+
+def compare(
+    a: str,
+    b: str,
+    rules: str = "classic",
+    pairs: int = 1000,
+    *,
+    split: str = "test",
+    seed: int = 0,
+    workers: int = 1,
+    tell: Callable[[int], None] = lambda pairs: None,
+) -> Result:
+    """Agent a against agent b by their specs. Batches and workers make no difference to the result."""
+    seeds = deal_seeds(split, pairs)
+    size = max(1, min(PAIRS_AT_ONCE, -(-pairs // workers)))
+    lots = [seeds[first : first + size] for first in range(0, pairs, size)]
+    work = partial(_play_specs, a, b, rules, seed)
+    if workers == 1:
+        return summarise(a, b, rules, join(_told(map(work, lots), tell)))
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        return summarise(a, b, rules, join(_told(pool.map(work, lots), tell)))
+
+
+def _told(parts: Iterable[Games], tell: Callable[[int], None]) -> list[Games]:
+    """The lots as they come, each told of."""
+    games = []
+    for part in parts:
+        games.append(part)
+        tell(len(part.points))
+    return games
+
+
+def write_json(results: Sequence[Result], file: Path) -> None:
+    """Write results as a JSON list."""
+    file.write_text(json.dumps([result.as_json() for result in results], indent=1) + "\n", encoding="utf-8")
+
+
+@one_line_errors
+def main(
+    a: Annotated[str, typer.Argument(metavar="A", help="an agent's spec, or the folder of a run")],
+    b: Annotated[str, typer.Argument(metavar="B", help="its opponent")],
+    rules: Annotated[str, typer.Option(help="a preset's name or the path of a .toml file")] = "classic",
+    pairs: Annotated[int, typer.Option(min=2, help="deals, each played twice")] = 1000,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="write the result there too")] = None,
+    seed: Annotated[int, typer.Option(help="of the agents' own randomness")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="processes that play")] = 1,
+) -> None:
+    """Play A against B on duplicate deals and print how many points a deal A is better."""
+    results = [compare(a, b, rules, pairs, seed=seed, workers=workers)]
+    show(results)
+    if json_file:
+        write_json(results, json_file)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,54 @@
+"""Tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from train.evaluate import Result
+
+
+def results_table(results: Sequence[Result]) -> Table:
+    """Who plays whom, points a deal and win rate with their intervals."""
+    table = Table(title="Duplicate deals: every deal twice, the teams' seats exchanged", title_justify="left")
+    for name in ("agent", "against", "rules"):
+        table.add_column(name, overflow="fold")
+    for name in ("pairs", "points a deal", "95 % interval", "win rate", "95 % interval"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for r in results:
+        table.add_row(
+            r.a, r.b, r.rules, f"{r.pairs:,}",
+            f"{r.points:+.1f}", f"{r.points_low:+.1f} … {r.points_high:+.1f}",
+            f"{r.win_rate:.1%}", f"{r.win_low:.1%} … {r.win_high:.1%}",
+        )  # fmt: skip
+    return table
+
+
+def notes(results: Sequence[Result]) -> list[str]:
+    """What a reader of the table should know: what exchanging seats was worth, and who failed in how many games."""
+    lines = []
+    for r in results:
+        if r.spread_of_pair > 0:
+            worth = (r.spread_of_game / r.spread_of_pair) ** 2
+            lines.append(
+                f"{r.a} against {r.b}: a pair's mean spreads {r.spread_of_pair:.0f} points, a single game"
+                f" {r.spread_of_game:.0f}: a pair is worth {worth:.1f} single games"
+            )
+        for agent, count in zip((r.a, r.b), r.faults):
+            if count:
+                lines.append(
+                    f"warning: {agent} failed in {count} games (an error or an illegal action): counted as lost"
+                )
+    return lines
+
+
+def show(results: Sequence[Result], console: Console | None = None) -> None:
+    """Print the table and its notes."""
+    console = console or Console()
+    console.print(results_table(results))
+    for line in notes(results):
+        console.print(line, style="yellow" if line.startswith("warning") else "dim", highlight=False)
