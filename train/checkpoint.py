@@ -1,9 +1,10 @@
 """Checkpoints of a run: `checkpoints/000042/` with the policy to play and all that is needed to go on.
 
     policy.json, policy.safetensors     what agents read: the averaged weights
-    resume.json, resume.safetensors     counters, random states; all weights, the optimiser, past selves, deals in progress
+    resume.json, resume.safetensors     counters, random states; all weights, the optimiser, past selves, deals
 
-A checkpoint is written under another name and renamed when complete: a process killed while saving leaves the one before.
+A checkpoint is written under another name and renamed when complete: a process killed while saving leaves the one
+before.
 """
 
 from __future__ import annotations

@@ -14,11 +14,13 @@ from functools import partial
 from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated, Any
+from statistics import NormalDist
+from typing import Annotated
 
 import numpy as np
+import torch
 import typer
-from scipy import stats
+from scipy.special import stdtrit  # of Student's t; scipy.stats takes a second to import
 
 from agents import Agent, make
 from agents.base import Array, segments
@@ -29,6 +31,7 @@ from train.seeds import deal_seeds
 
 FAULT_POINTS = 1000  # what an agent that raises, or answers with no legal action, loses the deal by
 PAIRS_AT_ONCE = 256
+PAIRS_WORTH_A_WORKER = 50  # a process takes seconds to start
 CONFIDENCE = 0.95
 
 
@@ -118,7 +121,7 @@ def summarise(a: str, b: str, rules: str, games: Games) -> Result:
     samples, single = games.points.mean(1), games.points.ravel()
     pairs = len(samples)
     spread = float(samples.std(ddof=1))
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, pairs - 1)) * spread / sqrt(pairs)
+    half = float(stdtrit(pairs - 1, (1 + CONFIDENCE) / 2)) * spread / sqrt(pairs)
     points = float(samples.mean())
     wins = float((single > 0).mean() + (single == 0).mean() / 2)
     low, high = wilson(wins, len(single))
@@ -130,7 +133,7 @@ def summarise(a: str, b: str, rules: str, games: Games) -> Result:
 
 def wilson(rate: float, n: int) -> tuple[float, float]:
     """Wilson's score interval for a rate seen in n trials (E. B. Wilson, 1927)."""
-    z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     centre, scale = rate + z * z / (2 * n), 1 + z * z / n
     half = z * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     return (centre - half) / scale, (centre + half) / scale
@@ -143,7 +146,8 @@ def join(parts: Sequence[Games]) -> Games:
 
 
 def _play_specs(a: str, b: str, rules: str, seed: int, seeds: Array) -> Games:
-    """What a worker does: make the agents, play."""
+    """What a worker does: make the agents, play. Cores are shared out by workers, not within one."""
+    torch.set_num_threads(1)
     return play_pairs(make(a), make(b), rules, seeds, seed)
 
 
@@ -160,7 +164,8 @@ def compare(
 ) -> Result:
     """Agent a against agent b by their specs. Batches and workers make no difference to the result."""
     seeds = deal_seeds(split, pairs)
-    size = max(1, min(PAIRS_AT_ONCE, -(-pairs // workers)))
+    workers = min(workers, -(-pairs // PAIRS_WORTH_A_WORKER))
+    size = min(PAIRS_AT_ONCE, -(-pairs // workers))
     lots = [seeds[first : first + size] for first in range(0, pairs, size)]
     work = partial(_play_specs, a, b, rules, seed)
     if workers == 1:

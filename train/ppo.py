@@ -1,7 +1,8 @@
 """Proximal policy optimisation (Schulman et al., 2017) in self-play: one policy for all seats, a critic that sees all.
 
-Each deal is one timeline with a value for team 0: whoever decides moves along it, and an advantage takes the sign of the
-team that acted. So the reward of a finished deal reaches the last decisions of all seats, however many actions a turn has.
+Each deal is one timeline with a value for team 0: whoever decides moves along it, and an advantage takes the sign of
+the team that acted. So the reward of a finished deal reaches the last decisions of all seats, however many actions a
+turn has.
 Letters as in `rollout`: N deals, T steps, n decisions, L legal actions of them all.
 """
 
@@ -218,11 +219,8 @@ def advantages(samples: Samples, reward: Array, values: Array, last_values: Arra
     decision[samples.step, samples.deal] = np.arange(len(values))
     result = np.zeros(len(values), np.float32)
     # of each deal: value and advantage of the next decision, rewards until then
-    next_value, next_advantage, between = (
-        last_values.astype(np.float32),
-        np.zeros(N, np.float32),
-        np.zeros(N, np.float32),
-    )
+    next_value = last_values.astype(np.float32)
+    next_advantage, between = np.zeros(N, np.float32), np.zeros(N, np.float32)
     for t in reversed(range(T)):
         goes_on = 1 - samples.over[t].astype(np.float32)
         next_value, next_advantage = next_value * goes_on, next_advantage * goes_on

@@ -13,36 +13,41 @@ if TYPE_CHECKING:
 
 
 def results_table(results: Sequence[Result]) -> Table:
-    """Who plays whom, points a deal and win rate with their intervals."""
-    table = Table(title="Duplicate deals: every deal twice, the teams' seats exchanged", title_justify="left")
-    for name in ("agent", "against", "rules"):
+    """Who plays whom, points a deal and win rate with their intervals; what all rows share stands in the title."""
+    names = {"agent": [r.a for r in results], "against": [r.b for r in results], "rules": [r.rules for r in results]}
+    shared = [name for name, values in names.items() if name != "against" and len(set(values)) == 1]
+    title = ", ".join([*(names[name][0] for name in shared), "duplicate deals"])
+    table = Table(title=title, title_justify="left", title_style="bold")
+    shown = [name for name in names if name not in shared]
+    for name in shown:
         table.add_column(name, overflow="fold")
     for name in ("pairs", "points a deal", "95 % interval", "win rate", "95 % interval"):
         table.add_column(name, justify="right", no_wrap=True)
-    for r in results:
+    for row, r in enumerate(results):
         table.add_row(
-            r.a, r.b, r.rules, f"{r.pairs:,}",
-            f"{r.points:+.1f}", f"{r.points_low:+.1f} … {r.points_high:+.1f}",
-            f"{r.win_rate:.1%}", f"{r.win_low:.1%} … {r.win_high:.1%}",
-        )  # fmt: skip
+            *(names[name][row] for name in shown),
+            f"{r.pairs:,}",
+            f"{r.points:+.1f}",
+            f"{r.points_low:+.1f} … {r.points_high:+.1f}",
+            f"{r.win_rate:.1%}",
+            f"{r.win_low:.1%} … {r.win_high:.1%}",
+        )
     return table
 
 
 def notes(results: Sequence[Result]) -> list[str]:
-    """What a reader of the table should know: what exchanging seats was worth, and who failed in how many games."""
-    lines = []
+    """What a reader of the table should know: what a pair of games is worth, and who failed in how many games."""
+    lines = ["A pair is one deal played twice, the teams' seats exchanged; points are of the agent over its opponent."]
     for r in results:
         if r.spread_of_pair > 0:
             worth = (r.spread_of_game / r.spread_of_pair) ** 2
             lines.append(
-                f"{r.a} against {r.b}: a pair's mean spreads {r.spread_of_pair:.0f} points, a single game"
-                f" {r.spread_of_game:.0f}: a pair is worth {worth:.1f} single games"
+                f"Against {r.b} a pair's mean spreads {r.spread_of_pair:.0f} points, a single game's points"
+                f" {r.spread_of_game:.0f}: a pair is worth {worth:.1f} single games."
             )
         for agent, count in zip((r.a, r.b), r.faults):
             if count:
-                lines.append(
-                    f"warning: {agent} failed in {count} games (an error or an illegal action): counted as lost"
-                )
+                lines.append(f"warning: {agent} failed in {count} games (an error or an illegal action): they are lost")
     return lines
 
 

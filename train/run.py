@@ -104,12 +104,8 @@ class Trainer:
     @property
     def progress(self) -> float:
         """How much of the run is done, 0 to 1."""
-        c = self.config
-        shares = [
-            self.minutes / c.minutes if c.minutes else 0.0,
-            self.learner.updates / c.updates if c.updates else 0.0,
-        ]
-        return min(max(shares), 1.0)
+        done = [(self.minutes, self.config.minutes), (self.learner.updates, self.config.updates)]
+        return min(1.0, max(so_far / limit for so_far, limit in done if limit))
 
     def train(self) -> None:
         """Train to the end, or until told to stop; the newest state is saved then."""
