@@ -14,7 +14,7 @@ from buraco_env.kernel.actions import NUM_ACTIONS
 from buraco_env.kernel.candidates import FEATURES
 from buraco_env.kernel.deal import MAX_SEED
 from buraco_env.kernel.observe import OBSERVATION, STATE
-from buraco_env.kernel.state import STATE_DTYPE, Array, rules_table
+from buraco_env.kernel.state import STATE_DTYPE, Array, rules_row, rules_table
 from buraco_env.rules import Rules
 
 REWARDS = ("score_difference", "dense", "win")
@@ -246,7 +246,7 @@ class BatchEnv:
         states = self.records[i : i + 1].copy()
         rules = self.rules[int(states[0].rules)]
         states[0].rules = 0
-        return Game._of(rules, rules_table([rules]), states)
+        return Game._of(rules, rules_row(rules), states)
 
     def views(self, index: Array | None = None) -> Views:
         """What the seats to move in these deals (by default all) may know."""

@@ -17,13 +17,12 @@ from buraco_env.kernel import batch as kernel
 from buraco_env.kernel.deal import MAX_SEED
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import (
-    DRAW,
     NUM_CARDS_MAX,
     OVER,
     STATE_DTYPE,
     Array,
     Record,
-    rules_table,
+    rules_row,
 )
 from buraco_env.rules import Rules
 
@@ -104,7 +103,7 @@ class Game:
         self.rules = Rules.load(rules, **overrides)
         if not 0 <= starter < self.rules.num_seats:
             raise ValueError(f"starter = {starter!r} is not allowed; allowed: 0 to {self.rules.num_seats - 1}")
-        self._row = rules_table([self.rules])
+        self._row = rules_row(self.rules)
         self._states = np.zeros(1, STATE_DTYPE)
         _buffers().results[0].deal_seed = check_seed(seed)
         self._advance(kernel.NEW_DEAL)
@@ -125,8 +124,10 @@ class Game:
         rules, record = position.read(text, check_seed(seed))
         states = np.zeros(1, STATE_DTYPE)
         states[0] = record
-        game = cls._of(rules, rules_table([rules]), states)
-        if game._states[0].phase == DRAW and not game.legal_actions():
+        game = cls._of(rules, rules_row(rules), states)
+        if not game.over and not game.legal_actions():
+            if game.phase != "draw":
+                raise position.PositionError(f"'phase {game.phase}': the turn could not be completed from here")
             game._states[0].phase, game._states[0].end_reason = OVER, END_REASONS.index("stock")
         return game
 
@@ -312,7 +313,7 @@ class Game:
 
     def __setstate__(self, saved: tuple[Rules, bytes]) -> None:
         self.rules = saved[0]
-        self._row = rules_table([self.rules])
+        self._row = rules_row(self.rules)
         self._states = np.frombuffer(bytearray(saved[1]), STATE_DTYPE)
         self._legal = None
 

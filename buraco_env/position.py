@@ -30,7 +30,7 @@ from buraco_env.kernel.state import (
     STATE_DTYPE,
     TWIN_ONLY,
     Record,
-    rules_table,
+    rules_row,
 )
 from buraco_env.notation import WILD_TEXT, cards_text, meld_names, parse_cards
 from buraco_env.rules import Rules, RulesError
@@ -102,7 +102,7 @@ class _Reader:
                     raise PositionError(f"{line.strip()!r}: {key!r} is given twice")
                 self.lines[key] = value
         self.rules = self._rules()
-        self.row = rules_table([self.rules])
+        self.row = rules_row(self.rules)
         self.s: Record = np.zeros(1, STATE_DTYPE)[0]
         self.used: Counter[int] = Counter()
 

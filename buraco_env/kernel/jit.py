@@ -41,6 +41,9 @@ def _cache_folder() -> str:
 if COMPILED:
     from llvmlite import ir
     from numba.core import cgutils, types
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.compiler_machinery import AnalysisPass, register_pass
+    from numba.core.typed_passes import NativeLowering
     from numba.extending import intrinsic
 
     _CACHE = _cache_folder()
@@ -50,13 +53,68 @@ if COMPILED:
         kind = types.unliteral(kind)
         return types.int64 if isinstance(kind, types.Integer) and kind.bitwidth < 64 else kind
 
+    @register_pass(mutates_CFG=False, analysis_only=True)
+    class _KeepUnoptimised(AnalysisPass):  # type: ignore[misc]
+        """Give an inner function a library that is neither optimised nor turned into machine code on its own."""
+
+        _name = "buraco_keep_unoptimised"
+
+        def __init__(self) -> None:
+            AnalysisPass.__init__(self)
+
+        def run_pass(self, state: Any) -> bool:
+            library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+            library.enable_object_caching()
+
+            def finalize() -> None:
+                library._finalize_dynamic_globals()
+                library._finalized = True
+
+            library._optimize_final_module = lambda: None
+            library._finalize_final_module = finalize
+            state.library = library
+            state.flags.no_compile = True
+            return False
+
+    @register_pass(mutates_CFG=False, analysis_only=True)
+    class _OfferForLinking(AnalysisPass):  # type: ignore[misc]
+        """Let other compiled functions call it although it has no machine code of its own."""
+
+        _name = "buraco_offer_for_linking"
+
+        def __init__(self) -> None:
+            AnalysisPass.__init__(self)
+
+        def run_pass(self, state: Any) -> bool:
+            # the dispatcher wants a builtin of its own as the key of each compiled version; nobody calls it
+            lowered = state["cr"] = state["cr"]._replace(cfunc=[].append)
+            state.library.finalize()
+            state.targetctx.insert_user_function(lowered.cfunc, lowered.fndesc, [state.library])
+            return False
+
+    class _InnerCompiler(CompilerBase):  # type: ignore[misc]
+        """numba's pipeline for functions that are only linked into entries: optimised once, with the entry.
+
+        numba optimises a function again in every function above it; in six layers that is most of the time to compile.
+        """
+
+        def define_pipelines(self) -> list[Any]:
+            pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            pipeline.add_pass_after(_OfferForLinking, NativeLowering)
+            passes = [entry for entry, _ in pipeline.passes]
+            pipeline.add_pass_after(_KeepUnoptimised, passes[passes.index(NativeLowering) - 1])
+            pipeline.finalize()
+            return [pipeline]
+
     def kernel(function: F) -> F:
         """An inner function: callable from compiled code only, so no Python wrapper is built for it.
 
         numba would compile it anew for each constant and each size of int that it is called with, which doubles the
         time to compile; here its arguments are made int64 first.
         """
-        dispatcher = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+        dispatcher = numba.njit(
+            error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler
+        )(function)
         template = dispatcher.get_call_template
 
         def widened(args: Any, keywords: Any) -> Any:

@@ -6,6 +6,7 @@ read one through `int()` before arithmetic, since int8 arithmetic differs compil
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -137,6 +138,12 @@ def rules_table(rules: list[Rules]) -> Array:
         row["copies"] = [*[COPIES] * JOKER, one.num_jokers]
         row["observed"] = [min(int(row[name]) // RULE_UNITS[name], 127) for name in RULE_FIELDS]
     return table
+
+
+@cache
+def rules_row(rules: Rules) -> Array:
+    """The table of one rules row, made once for equal rules; read only."""
+    return rules_table([rules])
 
 
 @kernel
