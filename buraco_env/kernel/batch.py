@@ -197,8 +197,13 @@ def meld_values(s: Record, rules: Array, team: int, slots: Array, out: Array) ->
 
 @entry
 def count_open(s: Record, rules: Array) -> None:
-    """Set what lies open of each team from its melds, mortos and going out, as play would have counted it."""
+    """Set what lies open of each team, and the cards nobody knows of in public, as play would have counted them."""
     r = rules[s.rules]
+    for card in range(s.hidden.shape[0]):
+        seen = int(s.melded[card]) + int(s.pile_count[card]) + int(s.bottom_count[card])
+        for seat in range(int(r.num_seats)):
+            seen += int(s.known[seat, card])
+        s.hidden[card] = int(r.copies[card]) - seen
     for team in range(NUM_TEAMS):
         out = int(r.bonus_out) if s.out_team == team else 0
         s.open_score[team] = meld_score(s, r, team) + int(r.bonus_morto) * int(s.taken[team]) + out

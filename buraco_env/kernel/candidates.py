@@ -42,6 +42,7 @@ from buraco_env.kernel.melds import (
     set_size,
 )
 from buraco_env.kernel.play import run_after
+from buraco_env.kernel.score import points_of
 from buraco_env.kernel.state import (
     RUNS_PER_SUIT,
     SET_WILD,
@@ -146,17 +147,6 @@ def _put_set(s: Record, r: Record, team: int, action: int, row: Array) -> int:
 
 
 @kernel
-def _points_laid(r: Record, action: int) -> int:
-    """Points of the cards that the action takes from the hand."""
-    cards, twice, points = int(USES[action]), int(USES_TWICE[action]), 0
-    while cards:
-        card = lowest_bit(cards)
-        cards &= cards - 1
-        points += int(r.points[card]) * (1 + (twice >> card & 1))
-    return points
-
-
-@kernel
 def near_mask(card: int) -> int:
     """Card types that a natural card could meld with: its rank, and its suit up to two away; bits."""
     rank, suit = card % 13, card // 13
@@ -247,7 +237,7 @@ def put_features(s: Record, r: Record, action: int, row: Array) -> None:
         on_run = ARGS[action, SUIT] >= 0
         change = _put_run(s, r, team, action, row) if on_run else _put_set(s, r, team, action, row)
         left += int(row[_SWAP])
-        points = _points_laid(r, action) + change
+        points = points_of(r, int(USES[action]), int(USES_TWICE[action])) + change
         row[_POINTS] = points // 100
         row[_POINTS + 1] = points % 100
     row[_CARDS_LEFT] = left

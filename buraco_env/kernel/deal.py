@@ -20,6 +20,8 @@ from buraco_env.kernel.state import (
     UPCARD_NONE,
     Array,
     Record,
+    count_bottom,
+    count_pile,
     gain,
     is_wild_card,
 )
@@ -148,7 +150,7 @@ def put_on_pile(s: Record, card: int) -> None:
     size = int(s.pile_size)
     s.pile[size] = card
     s.pile_size = size + 1
-    s.pile_count[card] = int(s.pile_count[card]) + 1
+    count_pile(s, card, 1)
 
 
 @kernel
@@ -160,7 +162,7 @@ def _bury(s: Record, card: int) -> None:
     s.stock[0] = card
     s.stock_size = size + 1
     s.bottom = int(s.bottom) + 1
-    s.bottom_count[card] = int(s.bottom_count[card]) + 1
+    count_bottom(s, card, 1)
 
 
 @kernel
@@ -168,6 +170,7 @@ def _shuffle_and_deal(s: Record, r: Record) -> None:
     """All cards to hands, mortos and stock, in random order."""
     size = 0
     for card in range(JOKER + 1):
+        s.hidden[card] = r.copies[card]
         for _ in range(int(r.copies[card])):
             s.stock[size] = card
             size += 1

@@ -38,16 +38,11 @@ def conceal(s: Record, r: Record, seat: int) -> None:
 
 
 @kernel
-def _unseen(s: Record, r: Record, seat: int, pool: Array) -> int:
+def _unseen(s: Record, seat: int, pool: Array) -> int:
     """The cards that this seat can't place, by type: fills `pool`, gives their number."""
     size = 0
     for card in range(JOKER + 1):
-        count = int(r.copies[card]) - int(s.hand[seat, card]) - int(s.melded[card])
-        count -= int(s.pile_count[card]) + int(s.bottom_count[card])
-        for other in range(int(r.num_seats)):
-            if other != seat:
-                count -= int(s.known[other, card])
-        for _ in range(count):
+        for _ in range(int(s.hidden[card]) + int(s.known[seat, card]) - int(s.hand[seat, card])):
             pool[size] = card
             size += 1
     return size
@@ -60,7 +55,7 @@ def resample(s: Record, r: Record, seat: int, seed: int, pool: Array) -> None:
     Known cards in hands, cards seen at the bottom of the stock and all sizes stay as they are.
     """
     seed_stream(s, seed)
-    size = _unseen(s, r, seat, pool)
+    size = _unseen(s, seat, pool)
     shuffle(s, pool, size)
     for other in range(int(r.num_seats)):
         if other == seat:

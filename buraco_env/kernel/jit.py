@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 try:
@@ -170,6 +172,19 @@ if COMPILED:
 
         return types.none(target, source), code
 
+    @intrinsic  # type: ignore[untyped-decorator]
+    def copy_field(typing_context: Any, out: Any, at: Any, record: Any, offset: Any, size: Any) -> Any:
+        """Copy `size` bytes of a record, from `offset` on, to `out[at:]` [int8]."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            target = builder.gep(builder.bitcast(array.data, ir.IntType(8).as_pointer()), [args[1]])
+            source = builder.gep(builder.bitcast(args[2], ir.IntType(8).as_pointer()), [args[3]])
+            cgutils.raw_memcpy(builder, target, source, args[4], 1)
+            return context.get_dummy_value()
+
+        return types.none(out, types.int64, record, types.int64, types.int64), code
+
 else:
 
     def kernel(function: F) -> F:
@@ -195,3 +210,7 @@ else:
     def copy_record(target: Any, source: Any) -> None:
         """Copy all bytes of one record over another of the same type."""
         target.setfield(source, target.dtype)
+
+    def copy_field(out: Any, at: int, record: Any, offset: int, size: int) -> None:
+        """Copy `size` bytes of a record, from `offset` on, to `out[at:]` [int8]."""
+        out[at : at + size] = np.frombuffer(record.tobytes(), np.int8, size, offset)

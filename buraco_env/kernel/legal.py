@@ -39,17 +39,23 @@ from buraco_env.kernel.actions import (
     TAKE_PILE,
     THREES,
     USES,
+    USES_TWICE,
 )
-from buraco_env.kernel.jit import copy_record, kernel, lowest_bit
-from buraco_env.kernel.melds import is_legal_run, lay_natural, lay_wild, pack, packed_run, set_size
+from buraco_env.kernel.jit import copy_record, count_bits, kernel, lowest_bit
+from buraco_env.kernel.melds import CANASTA, is_legal_run, lay_natural, lay_wild, pack, packed_run, set_size
 from buraco_env.kernel.play import apply_meld, take_pile
+from buraco_env.kernel.score import points_of
 from buraco_env.kernel.state import (
+    CLOSE_ANY,
     DRAW,
     EXTRA,
     FINAL_WILD_NOT_CLOSING,
     FINAL_WILD_UNPLAYABLE,
     FIXED,
     FREE,
+    HAND_AND_TABLE,
+    HIGH,
+    LOW,
     MELD,
     NO_WILD,
     NUM_WILD_KINDS,
@@ -76,6 +82,7 @@ from buraco_env.kernel.state import (
 MAX_DEPTH = 108  # moves ahead: each lays a card for good
 _THREES, _TWOS = len(SUITS_OF_THREE), len(SUITS_OF_TWO)
 TWO_RANK = 1
+ALL_WILDS = 1 << JOKER | 1 << 1 | 1 << 14 | 1 << 27 | 1 << 40
 SMALL_HAND = 7  # up to so many cards every move is searched, above it those that can help with the top card
 
 
@@ -305,11 +312,9 @@ def _answers_duty(s: Record, r: Record, action: int) -> bool:
 
 
 @kernel
-def moves(s: Record, r: Record, out: Array) -> int:
-    """Every meld, lay-off and swap that cards and duties allow, guard aside: fills `out`, gives their number."""
-    seat = int(s.seat)
-    team = team_of(seat)
-    held, twin = hand_mask(s, seat)
+def _moves_with(s: Record, r: Record, held: int, twin: int, out: Array) -> int:
+    """Every meld, lay-off and swap with these cards, duties and guard aside: fills `out`, gives their number."""
+    team = team_of(int(s.seat))
     n = _new_runs(s, r, team, held, out, 0)
     n = _new_wild_runs(s, r, team, held, twin, out, n)
     if int(r.sets):
@@ -318,6 +323,14 @@ def moves(s: Record, r: Record, out: Array) -> int:
     n = _lay_wilds_on_runs(s, r, team, held, out, n)
     if int(s.set_ranks[team]):
         n = _lay_offs_on_sets(s, r, team, held, out, n)
+    return n
+
+
+@kernel
+def moves(s: Record, r: Record, out: Array) -> int:
+    """Every meld, lay-off and swap that cards and duties allow, guard aside: fills `out`, gives their number."""
+    held, twin = hand_mask(s, int(s.seat))
+    n = _moves_with(s, r, held, twin, out)
     if is_open_duty(s):
         kept = 0
         for index in range(n):
@@ -418,18 +431,124 @@ def _finishes_after(s: Record, r: Record, action: int, work: Array, lists: Array
 
 
 @kernel
+def _cards_left(s: Record, r: Record, action: int) -> int:
+    """Cards in hand after a move."""
+    return int(s.hand_size[int(s.seat)]) - int(CARDS_USED[action]) + int(is_swap(s, r, action))
+
+
+@kernel
+def _leaves(s: Record, r: Record, action: int, use: int, keep: int) -> bool:
+    """The direct use of the top card, legal now, is still possible after another move, and enough cards stay."""
+    if _cards_left(s, r, action) - int(CARDS_USED[use]) < keep:
+        return False
+    both = int(USES[action]) & int(USES[use])
+    if both & (int(USES_TWICE[action]) | int(USES_TWICE[use]) | ~int(s.twin[int(s.seat)])):
+        return False
+    kind, other = int(ARGS[use, KIND]), int(ARGS[action, KIND])
+    if kind < K_LAY_RUN:  # a new meld needs a free slot
+        return other >= K_LAY_RUN or ARGS[action, SUIT] != ARGS[use, SUIT] or ARGS[use, SUIT] < 0
+    on_run = int(kind <= K_LAY_WILD_RUN)
+    return other < K_LAY_RUN or int(other <= K_LAY_WILD_RUN) != on_run or ARGS[action, SLOT] != ARGS[use, SLOT]
+
+
+@kernel
+def _opens_at_once(s: Record, r: Record, action: int) -> bool:
+    """A new meld that is worth the minimum of a first meld as it is laid."""
+    if int(ARGS[action, KIND]) >= K_LAY_RUN:
+        return False
+    return points_of(r, int(USES[action]), int(USES_TWICE[action])) >= int(r.first_meld_min)
+
+
+@kernel
+def _can_never_open(s: Record, r: Record, action: int) -> bool:
+    """A new meld that all cards of its suit or rank in hand and the best wild would not bring to the minimum."""
+    if int(ARGS[action, KIND]) >= K_LAY_RUN:
+        return False
+    seat, suit = int(s.seat), int(ARGS[action, SUIT])
+    held, twin = int(s.held[seat]), int(s.twin[seat])
+    mask = 0x1FFF << (13 * suit) if suit >= 0 else 0x8004002001 << int(ARGS[action, SLOT])
+    best = max(int(r.points_joker), int(r.points_two))
+    return points_of(r, held & mask, twin & mask) + best < int(r.first_meld_min)
+
+
+@kernel
+def _longest_meld(s: Record, r: Record, team: int) -> int:
+    """Cards of a team's longest meld."""
+    longest = 0
+    for suit in range(4):
+        for slot in range(suit * RUNS_PER_SUIT, suit * RUNS_PER_SUIT + int(s.num_runs[team, suit])):
+            longest = max(longest, int(s.run[team, slot, HIGH]) - int(s.run[team, slot, LOW]) + 1)
+    ranks = int(s.set_ranks[team])
+    while ranks:
+        rank = lowest_bit(ranks)
+        ranks &= ranks - 1
+        for slot in range(rank * SETS_PER_RANK, rank * SETS_PER_RANK + int(s.num_sets[team, rank])):
+            longest = max(longest, set_size(s, team, slot))
+    return longest
+
+
+@kernel
+def _ends_well(s: Record, r: Record, team: int, longest: int, left: int) -> int:
+    """Whether a turn can end with no card or one left after a move, no duty open: 1 yes, 0 no, -1 a search will tell.
+
+    `longest`: the team's longest meld; the move and the card left bring it two cards at most, so that it must have
+    five for a canasta to be made.
+    """
+    if may_take_morto(s, r, team):
+        if left == 0:
+            return int(int(r.meld_out_morto) != 0)
+        return 1 if int(s.single) < 0 else -1
+    if left == 0 and int(r.meld_out_close) == 0:
+        return 0
+    keeps_canasta = int(r.close_with) == CLOSE_ANY or int(r.wild_moves) == FIXED
+    if keeps_canasta and has_closing_canasta(s, r, team):
+        if left == 0 or (int(s.single) < 0 and int(r.final_discard_wild) != FINAL_WILD_NOT_CLOSING):
+            return 1
+        return -1
+    return 0 if longest < CANASTA - 2 else -1
+
+
+@kernel
 def _guard(s: Record, r: Record, out: Array, n: int, work: Array, lists: Array) -> int:
     """Keep the moves after which the turn can be completed: their number."""
-    hand, keep, top = int(s.hand_size[int(s.seat)]), _cards_to_keep(s), int(s.top)
-    if hand - 4 >= keep and top < 0 and int(s.opened[team_of(int(s.seat))]):
-        return n
-    plain = int(s.opened[team_of(int(s.seat))]) == 1
+    seat, keep, top = int(s.seat), _cards_to_keep(s), int(s.top)
+    team = team_of(seat)
+    hand, opened = int(s.hand_size[seat]), int(s.opened[team]) == 1
+    if top < 0 and opened:
+        return n if hand - 4 >= keep else _guard_few_cards(s, r, out, n, work, lists)
+    use = -1  # a direct use of the top card that leaves enough cards
+    for index in range(n if top >= 0 else 0):
+        action = int(out[index])
+        if int(USES[action]) >> top & 1 and _cards_left(s, r, action) >= keep:
+            use = action
     kept = 0
     for index in range(n):
         action = int(out[index])
-        left = hand - int(CARDS_USED[action]) + int(is_swap(s, r, action))
+        enough = _cards_left(s, r, action) >= keep
         meets_top = top < 0 or int(USES[action]) >> top & 1
-        if (plain and meets_top and left >= keep) or _finishes_after(s, r, action, work, lists):
+        if opened:
+            fine = enough and (meets_top or (use >= 0 and _leaves(s, r, action, use, keep)))
+        else:
+            fine = enough and meets_top and int(s.opening) < 0 and _opens_at_once(s, r, action)
+            if not fine and int(s.opening) < 0 and _can_never_open(s, r, action):
+                continue
+        if fine or _finishes_after(s, r, action, work, lists):
+            out[kept] = action
+            kept += 1
+    return kept
+
+
+@kernel
+def _guard_few_cards(s: Record, r: Record, out: Array, n: int, work: Array, lists: Array) -> int:
+    """The guard with no duty open and few cards in hand."""
+    team, keep = team_of(int(s.seat)), _cards_to_keep(s)
+    longest = _longest_meld(s, r, team)
+    kept = 0
+    for index in range(n):
+        action = int(out[index])
+        left = _cards_left(s, r, action)
+        fine = 1 if left >= keep else _ends_well(s, r, team, longest, left)
+        if fine == 1 or (fine < 0 and _finishes_after(s, r, action, work, lists)):
             out[kept] = action
             kept += 1
     return kept
@@ -456,12 +575,87 @@ def _discards(s: Record, r: Record, out: Array, n: int) -> int:
 
 
 @kernel
+def _swaps_in_sight(s: Record, r: Record, team: int) -> bool:
+    """The team has a run with a fixed wild."""
+    if int(r.wild_moves) != FIXED:
+        return False
+    for suit in range(4):
+        for slot in range(suit * RUNS_PER_SUIT, suit * RUNS_PER_SUIT + int(s.num_runs[team, suit])):
+            if int(s.run[team, slot, RUN_WILD]) != NO_WILD:
+                return True
+    return False
+
+
+@kernel
+def _lies_plainly(s: Record, r: Record, team: int, top: int, held: int, twin: int, left: int) -> bool:
+    """A natural top card goes on a set, or makes a set or a run of three naturals, with at least two cards kept.
+
+    `held`, `twin`: the hand with the pile; `left`: its size.
+    """
+    rank, suit = top % 13, top // 13
+    if left >= 3 and int(r.max_set) == 0 and int(s.set_ranks[team]) >> rank & 1:
+        return True
+    if left < 5:
+        return False
+    if int(r.sets) and int(s.num_sets[team, rank]) < SETS_PER_RANK:
+        if count_bits(held & 0x8004002001 << rank) + count_bits(twin & 0x8004002001 << rank) >= 3:
+            return True
+    if int(s.num_runs[team, suit]) >= int(r.max_runs_per_suit):
+        return False
+    positions = run_positions(held, suit)
+    starts = positions & positions >> 1 & positions >> 2
+    return starts >> max(rank - 2, 0) & (7 if rank >= 2 else 7 >> (2 - rank)) != 0 or (rank == 0 and starts >> 11 & 1 != 0)
+
+
+@kernel
+def _top_at_once(s: Record, r: Record, found: Array) -> int:
+    """Whether the top card can be melded as soon as the pile is taken: 1 yes, 0 never, -1 it takes a search to know.
+
+    If the team has no run of a natural card's suit and no wild to free, any meld that the card could come to lie in
+    has a smallest meld with the card in it, which can be laid at once.
+    """
+    seat, size = int(s.seat), int(s.pile_size)
+    team, top = team_of(seat), int(s.pile[size - 1])
+    held, twin = int(s.held[seat]), int(s.twin[seat])
+    first = size - 1 if int(r.pile_justify) == HAND_AND_TABLE else 0
+    for index in range(first, size):
+        bit = 1 << int(s.pile[index])
+        twin |= held & bit
+        held |= bit
+    natural, left = not is_wild_card(top), int(s.hand_size[seat]) + size
+    if natural:
+        if _lies_plainly(s, r, team, top, held, twin, left):
+            return 1
+        near = 0x1FFF << (13 * (top // 13)) | 0x8004002001 << (top % 13) | ALL_WILDS  # others don't concern it
+        held &= near
+        twin &= near
+    n = _moves_with(s, r, held, twin, found)
+    strands = False
+    for index in range(n):
+        action = int(found[index])
+        if int(USES[action]) >> top & 1:
+            if left - int(CARDS_USED[action]) >= 2:
+                return 1
+            strands = True
+    if strands:
+        return -1
+    if int(r.pile_take) == USE_TOP_FIRST:
+        return 0
+    hopeless = natural and int(s.num_runs[team, top // 13]) == 0 and not _swaps_in_sight(s, r, team)
+    return 0 if hopeless else -1
+
+
+@kernel
 def _may_take_pile(s: Record, r: Record, work: Array, lists: Array) -> bool:
     """The pile may be taken: there is one and, where its top card must be used, the turn can be completed so."""
     if int(s.pile_size) == 0:
         return False
     if int(r.pile_take) == FREE:
         return True
+    if int(s.opened[team_of(int(s.seat))]):
+        known = _top_at_once(s, r, lists[0])
+        if known >= 0:
+            return known == 1
     copy_record(work[0], s)
     take_pile(work[0], r)
     return _can_finish(r, work, lists, 0)

@@ -7,15 +7,17 @@ int8 are split into hundreds and rest (`value = 100 * hundreds + rest`). A piece
 from __future__ import annotations
 
 from buraco_env.cards import NUM_CARD_TYPES
-from buraco_env.kernel.jit import kernel
+from buraco_env.kernel.jit import copy_field, kernel
 from buraco_env.kernel.layout import make_layout
 from buraco_env.kernel.state import (
     HISTORY,
     MAX_SEATS,
     NUM_TEAMS,
     OVER,
+    RULES_DTYPE,
     RUN_SLOTS,
     SET_SLOTS,
+    STATE_DTYPE,
     Array,
     Record,
     team_of,
@@ -94,7 +96,14 @@ _PUBLIC_LAYOUT = make_layout(_PUBLIC)
     piece.slice.start for piece in _PUBLIC_LAYOUT
 )  # fmt: skip
 _NUM_RULES = len(RULE_FIELDS)
-_TABLE_RUNS = NUM_TEAMS * RUN_SLOTS * 4
+
+
+_OFFSET = {name: STATE_DTYPE.fields[name][1] for name in STATE_DTYPE.names}  # type: ignore[index, union-attr]
+(_S_HAND, _S_KNOWN, _S_DISCARDED, _S_RUN, _S_SET, _S_PILE_COUNT, _S_BOTTOM_COUNT) = (
+    _OFFSET[name] for name in ("hand", "known", "discarded", "run", "set", "pile_count", "bottom_count")
+)  # fmt: skip
+_R_OBSERVED = RULES_DTYPE.fields["observed"][1]  # type: ignore[index]
+_RUN_BYTES, _SET_BYTES = RUN_SLOTS * 4, SET_SLOTS * 5
 
 
 @kernel
@@ -107,8 +116,7 @@ def _put_number(out: Array, at: int, value: int) -> None:
 @kernel
 def _put_one(out: Array, at: int, card: int) -> None:
     """1 for one card type, 0 for the others; all 0 for card -1."""
-    for index in range(NUM_CARD_TYPES):
-        out[at + index] = 0
+    out[at : at + NUM_CARD_TYPES] = 0
     if card >= 0:
         out[at + card] = 1
 
@@ -116,34 +124,34 @@ def _put_one(out: Array, at: int, card: int) -> None:
 @kernel
 def _put_table(s: Record, team: int, out: Array, at: int) -> None:
     """The melds of a team, then of the other."""
-    sets = at + _TABLE_RUNS
-    for index in range(NUM_TEAMS):
-        owner = team ^ index
-        for slot in range(RUN_SLOTS):
-            for part in range(4):
-                out[at + (index * RUN_SLOTS + slot) * 4 + part] = s.run[owner, slot, part]
-        for slot in range(SET_SLOTS):
-            for part in range(5):
-                out[sets + (index * SET_SLOTS + slot) * 5 + part] = s.set[owner, slot, part]
+    copy_field(out, at, s, _S_RUN + team * _RUN_BYTES, _RUN_BYTES)
+    copy_field(out, at + _RUN_BYTES, s, _S_RUN + (1 - team) * _RUN_BYTES, _RUN_BYTES)
+    copy_field(out, at + 2 * _RUN_BYTES, s, _S_SET + team * _SET_BYTES, _SET_BYTES)
+    copy_field(out, at + 2 * _RUN_BYTES + _SET_BYTES, s, _S_SET + (1 - team) * _SET_BYTES, _SET_BYTES)
+
+
+@kernel
+def _seat_at(seat: int, index: int, seats: int) -> int:
+    """The seat `index` places on; where there are only two, the empty rows of the others stand for themselves."""
+    if index >= seats:
+        return index
+    other = seat + index
+    return other - seats if other >= seats else other
 
 
 @kernel
 def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
     """What everybody knows, from one seat's side of the table."""
-    size = int(s.pile_size)
-    top = int(s.pile[size - 1]) if size else -1
-    for card in range(NUM_CARD_TYPES):
-        out[at + _PILE + card] = s.pile_count[card]
-        out[at + _BOTTOM + card] = s.bottom_count[card]
-    _put_one(out, at + _PILE_TOP, top)
+    size, seats = int(s.pile_size), int(r.num_seats)
+    copy_field(out, at + _PILE, s, _S_PILE_COUNT, NUM_CARD_TYPES)
+    copy_field(out, at + _BOTTOM, s, _S_BOTTOM_COUNT, NUM_CARD_TYPES)
+    _put_one(out, at + _PILE_TOP, int(s.pile[size - 1]) if size else -1)
     _put_one(out, at + _MUST_USE, int(s.top))
-    seats = int(r.num_seats)
     for index in range(MAX_SEATS):
-        there = index < seats
-        other = (seat + index) % seats
-        out[at + _SIZES + index] = int(s.hand_size[other]) if there else 0
-        out[at + _WAITING + index] = int(s.waiting[other]) if there else 0
-        out[at + _STARTER + index] = int(there and other == int(s.starter))
+        other = _seat_at(seat, index, seats)
+        out[at + _SIZES + index] = s.hand_size[other]
+        out[at + _WAITING + index] = s.waiting[other]
+        out[at + _STARTER + index] = int(other == int(s.starter))
     for index in range(NUM_TEAMS):
         team = team_of(seat) ^ index
         out[at + _TAKEN + index] = s.taken[team]
@@ -161,8 +169,7 @@ def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
     out[at + _OPENING] = int(int(s.opening) >= 0)
     out[at + _SINGLE] = int(int(s.single) >= 0)
     _put_number(out, at + _TARGET, min(int(r.target), 12799))
-    for index in range(_NUM_RULES):
-        out[at + _RULES + index] = r.observed[index]
+    copy_field(out, at + _RULES, r, _R_OBSERVED, _NUM_RULES)
 
 
 @kernel
@@ -181,29 +188,12 @@ def observe(s: Record, r: Record, seat: int, out: Array) -> None:
     """What a seat with perfect memory knows and nothing else: fills `out` [OBSERVATION.size] int8."""
     seats = int(r.num_seats)
     for card in range(NUM_CARD_TYPES):
-        count = int(s.hand[seat, card])
-        out[_HAND + card] = count
-        out[_UNSEEN + card] = (
-            int(r.copies[card])
-            - count
-            - int(s.melded[card])
-            - int(s.pile_count[card])
-            - int(s.bottom_count[card])
-        )
+        out[_UNSEEN + card] = int(s.hidden[card]) + int(s.known[seat, card]) - int(s.hand[seat, card])
+    copy_field(out, _HAND, s, _S_HAND + seat * NUM_CARD_TYPES, NUM_CARD_TYPES)
     for index in range(MAX_SEATS):
-        other = (seat + index) % seats
-        known, discarded = _KNOWN + index * NUM_CARD_TYPES, _DISCARDED + index * NUM_CARD_TYPES
-        if index < seats:
-            for card in range(NUM_CARD_TYPES):
-                out[known + card] = s.known[other, card]
-                out[discarded + card] = s.discarded[other, card]
-        else:
-            for card in range(NUM_CARD_TYPES):
-                out[known + card] = 0
-                out[discarded + card] = 0
-        if 0 < index < seats:
-            for card in range(NUM_CARD_TYPES):
-                out[_UNSEEN + card] -= s.known[other, card]
+        row, to = _seat_at(seat, index, seats) * NUM_CARD_TYPES, index * NUM_CARD_TYPES
+        copy_field(out, _KNOWN + to, s, _S_KNOWN + row, NUM_CARD_TYPES)
+        copy_field(out, _DISCARDED + to, s, _S_DISCARDED + row, NUM_CARD_TYPES)
     _put_table(s, team_of(seat), out, _OBSERVATION_TABLE)
     _put_public(s, r, seat, out, _OBSERVATION_PUBLIC)
     _put_history(s, seat, seats, out)

@@ -69,6 +69,9 @@ from buraco_env.kernel.state import (
     WILD_CARDS,
     WILD_POSITION,
     Record,
+    count_bottom,
+    count_melded,
+    count_pile,
     gain,
     lose,
     may_take_morto,
@@ -104,7 +107,7 @@ def _spend(s: Record, r: Record, seat: int, action: int) -> int:
         copies = 1 + (twice >> card & 1)
         for _ in range(copies):
             lose(s, seat, card)
-        s.melded[card] = int(s.melded[card]) + copies
+        count_melded(s, card, copies)
         points += copies * int(r.points[card])
     return points
 
@@ -175,7 +178,7 @@ def _lay_on_run(s: Record, r: Record, seat: int, action: int) -> int:
         wild = int(WILD_CARDS[run_wild(before)])
         gain(s, seat, wild)
         reveal(s, seat, wild)
-        s.melded[wild] = int(s.melded[wild]) - 1
+        count_melded(s, wild, -1)
         change -= int(r.points[wild])
     return change
 
@@ -268,7 +271,7 @@ def _draw(s: Record, r: Record) -> None:
     if left < int(s.bottom):
         reveal(s, seat, card)
         s.bottom = left
-        s.bottom_count[card] = int(s.bottom_count[card]) - 1
+        count_bottom(s, card, -1)
     s.phase = MELD
     if left == 0:
         if int(r.stock_end) == AT_LAST_DRAW:
@@ -306,7 +309,7 @@ def take_pile(s: Record, r: Record) -> None:
         card = int(s.pile[index])
         gain(s, seat, card)
         reveal(s, seat, card)
-        s.pile_count[card] = 0
+        count_pile(s, card, -1)
     s.pile_size = 0
     s.taken_size = size
     if int(s.top) < 0 and int(s.single) < 0:

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from buraco_env.cards import JOKER
-from buraco_env.kernel.jit import kernel
+from buraco_env.kernel.jit import kernel, lowest_bit
 from buraco_env.kernel.melds import packed_run, run_bonus, run_points, set_bonus, set_points, set_size
 from buraco_env.kernel.state import RUN_SLOTS, RUNS_PER_SUIT, SET_SLOTS, SET_WILD, Record, team_of
+
+
+@kernel
+def points_of(r: Record, cards: int, twice: int) -> int:
+    """Points of the cards in a mask of types, those in `twice` counted twice."""
+    points = 0
+    while cards:
+        card = lowest_bit(cards)
+        cards &= cards - 1
+        points += int(r.points[card]) * (1 + (twice >> card & 1))
+    return points
 
 
 @kernel

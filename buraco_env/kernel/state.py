@@ -92,6 +92,7 @@ STATE_DTYPE = np.dtype(
             ("pile_count", "i1", (NUM_CARD_TYPES,)),
             ("melded", "i1", (NUM_CARD_TYPES,)),  # both teams
             ("bottom_count", "i1", (NUM_CARD_TYPES,)),  # cards seen going to the bottom of the stock
+            ("hidden", "i1", (NUM_CARD_TYPES,)),  # cards of which nobody knows in public where they are
             ("num_runs", "i1", (NUM_TEAMS, 4)),
             ("num_sets", "i1", (NUM_TEAMS, 13)),
             ("run", "i1", (NUM_TEAMS, RUN_SLOTS, 4)),  # LOW, HIGH, RUN_WILD, WILD_POSITION
@@ -175,12 +176,35 @@ def lose(s: Record, seat: int, card: int) -> None:
         s.twin[seat] = int(s.twin[seat]) & ~(1 << card)
     if int(s.known[seat, card]) > 0:
         s.known[seat, card] = int(s.known[seat, card]) - 1
+        s.hidden[card] = int(s.hidden[card]) + 1
 
 
 @kernel
 def reveal(s: Record, seat: int, card: int) -> None:
     """Everybody knows now that the hand holds one more of this card."""
     s.known[seat, card] = int(s.known[seat, card]) + 1
+    s.hidden[card] = int(s.hidden[card]) - 1
+
+
+@kernel
+def count_melded(s: Record, card: int, by: int) -> None:
+    """Cards come to the table, or leave it by a swap."""
+    s.melded[card] = int(s.melded[card]) + by
+    s.hidden[card] = int(s.hidden[card]) - by
+
+
+@kernel
+def count_pile(s: Record, card: int, by: int) -> None:
+    """Cards come to the pile or leave it."""
+    s.pile_count[card] = int(s.pile_count[card]) + by
+    s.hidden[card] = int(s.hidden[card]) - by
+
+
+@kernel
+def count_bottom(s: Record, card: int, by: int) -> None:
+    """Cards go to the bottom of the stock in sight of all, or are drawn from there."""
+    s.bottom_count[card] = int(s.bottom_count[card]) + by
+    s.hidden[card] = int(s.hidden[card]) - by
 
 
 @kernel
