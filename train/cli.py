@@ -21,7 +21,9 @@ def main(
     changes: Annotated[
         list[str] | None, typer.Argument(metavar="KEY=VALUE…", help="settings to change, as minutes=10 ppo.clip=0.1")
     ] = None,
-    config: Annotated[Path, typer.Option(metavar="FILE", help="the settings of the run")] = QUICKSTART,
+    config: Annotated[
+        Path, typer.Option(metavar="FILE", help="the settings of the run", show_default="configs/quickstart.yaml")
+    ] = QUICKSTART,
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="the folder of a run to go on with")] = None,
 ) -> None:
     """Train agents by self-play, then measure them on deals they never saw."""

@@ -183,44 +183,7 @@ def _check_keys(source: str, values: Mapping[Any, Any], kind: type, above: str =
 
 def _check_values(c: Config) -> None:
     """Refuse values out of range, and agents that can't be made."""
-    shares = c.opponents.scripted_share + c.opponents.snapshot_share
-    asked = {
-        "minutes and updates: one of them must be above 0": c.minutes > 0 or c.updates > 0,
-        "minutes, updates, save_every and evaluation.every can't be below 0": min(
-            c.minutes, c.updates, c.save_every, c.evaluation.every
-        )
-        >= 0,
-        "name should be the name of a folder": bool(c.name) and Path(c.name).name == c.name,
-        "seed should be 0 or more": c.seed >= 0,
-        "rules should name at least one game": bool(c.rules),
-        "reward should be dense or score_difference": c.reward in ("dense", "score_difference"),
-        "keep should be 1 or more": c.keep >= 1,
-        "widths of network should be 1 to 65536": all(
-            1 <= width <= 65536 for width in (c.network.trunk, c.network.actions, c.network.slots)
-        ),
-        "network.history should be 0 to 8": 0 <= c.network.history <= 8,
-        "rollout.workers should be 1 or more": c.rollout.workers >= 1,
-        "rollout.deals should be a multiple of rollout.workers": c.rollout.deals >= c.rollout.workers
-        and c.rollout.deals % c.rollout.workers == 0,
-        "rollout.steps should be 1 or more": c.rollout.steps >= 1,
-        "ppo.epochs and ppo.minibatch should be 1 or more": min(c.ppo.epochs, c.ppo.minibatch) >= 1,
-        "ppo.learning_rate and ppo.entropy should be pairs, [start, end]": len(c.ppo.learning_rate)
-        == len(c.ppo.entropy)
-        == 2,
-        "ppo.gae_lambda and ppo.ema should be 0 to 1": 0 <= c.ppo.gae_lambda <= 1 and 0 <= c.ppo.ema < 1,
-        "ppo.clip, kl_stop and gradient_clip should be above 0": min(c.ppo.clip, c.ppo.kl_stop, c.ppo.gradient_clip)
-        > 0,
-        "opponents: shares should be 0 or more and 1 together at most": shares <= 1
-        and min(c.opponents.scripted_share, c.opponents.snapshot_share) >= 0,
-        "opponents.scripted is empty, so scripted_share should be 0": bool(c.opponents.scripted)
-        or c.opponents.scripted_share == 0,
-        "opponents.snapshots and snapshot_every should be 1 or more": min(
-            c.opponents.snapshots, c.opponents.snapshot_every
-        )
-        >= 1,
-        "evaluation.pairs and final_pairs should be 2 or more": min(c.evaluation.pairs, c.evaluation.final_pairs) >= 2,
-    }
-    for message, holds in asked.items():
+    for holds, message in (*_run_demands(c), *_section_demands(c)):
         if not holds:
             raise ConfigError(message)
     for spec in {*c.opponents.scripted, c.evaluation.against, *c.evaluation.final_against}:
@@ -228,3 +191,40 @@ def _check_values(c: Config) -> None:
             make(spec)
         except AgentError as error:
             raise ConfigError(str(error)) from error
+
+
+def _run_demands(c: Config) -> list[tuple[bool, str]]:
+    """What must hold of a run's own keys, each with what to say if it doesn't."""
+    times = {"minutes": c.minutes, "updates": c.updates, "save_every": c.save_every}
+    return [
+        (min(times.values()) >= 0, f"{', '.join(times)} can't be below 0"),
+        (c.minutes > 0 or c.updates > 0, "minutes and updates: one of them must be above 0"),
+        (bool(c.name) and Path(c.name).name == c.name, "name should be the name of a folder"),
+        (bool(c.rules), "rules should name at least one game"),
+        (c.seed >= 0, "seed should be 0 or more"),
+        (c.reward in ("dense", "score_difference"), "reward should be dense or score_difference"),
+        (c.keep >= 1, "keep should be 1 or more"),
+    ]
+
+
+def _section_demands(c: Config) -> list[tuple[bool, str]]:
+    """The same of the sections' keys."""
+    n, r, p, o, e = c.network, c.rollout, c.ppo, c.opponents, c.evaluation
+    widths, shares = (n.trunk, n.actions, n.slots), (o.scripted_share, o.snapshot_share)
+    return [
+        (1 <= min(widths) and max(widths) <= 65_536, "widths of network should be 1 to 65536"),
+        (0 <= n.history <= 8, "network.history should be 0 to 8"),
+        (min(r.deals, r.steps, r.workers) >= 1, "deals, steps and workers of rollout should be 1 or more"),
+        (r.workers >= 1 and r.deals % r.workers == 0, "rollout.deals should be a multiple of rollout.workers"),
+        (min(p.epochs, p.minibatch) >= 1, "ppo.epochs and ppo.minibatch should be 1 or more"),
+        (
+            len(p.learning_rate) == len(p.entropy) == 2,
+            "ppo.learning_rate and ppo.entropy should be pairs, [start, end]",
+        ),
+        (0 <= p.gae_lambda <= 1 and 0 <= p.ema < 1, "ppo.gae_lambda should be 0 to 1, ppo.ema below 1"),
+        (min(p.clip, p.kl_stop, p.gradient_clip) > 0, "ppo.clip, kl_stop and gradient_clip should be above 0"),
+        (min(shares) >= 0 and sum(shares) <= 1, "opponents: shares should be 0 or more, together 1 at most"),
+        (bool(o.scripted) or not o.scripted_share, "opponents.scripted is empty, so scripted_share should be 0"),
+        (min(o.snapshots, o.snapshot_every) >= 1, "opponents.snapshots and snapshot_every should be 1 or more"),
+        (e.every >= 0 and min(e.pairs, e.final_pairs) >= 2, "evaluation needs 2 pairs or more, and every 0 or more"),
+    ]

@@ -7,6 +7,7 @@ against itself gives exactly 0 in every pair. Letters: P pairs, N = 2P games.
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -146,8 +147,8 @@ def join(parts: Sequence[Games]) -> Games:
 
 
 def _play_specs(a: str, b: str, rules: str, seed: int, seeds: Array) -> Games:
-    """What a worker does: make the agents, play. Cores are shared out by workers, not within one."""
-    torch.set_num_threads(1)
+    """What a worker does: make the agents, play."""
+    torch.set_num_threads(1)  # cores are shared out between workers, not within one
     return play_pairs(make(a), make(b), rules, seeds, seed)
 
 
@@ -170,7 +171,8 @@ def compare(
     work = partial(_play_specs, a, b, rules, seed)
     if workers == 1:
         return summarise(a, b, rules, join(_told(map(work, lots), tell)))
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    quiet = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, with no traceback from each child
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=signal.signal, initargs=quiet) as pool:
         return summarise(a, b, rules, join(_told(pool.map(work, lots), tell)))
 
 
