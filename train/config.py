@@ -212,7 +212,7 @@ def _section_demands(c: Config) -> list[tuple[bool, str]]:
     n, r, p, o, e = c.network, c.rollout, c.ppo, c.opponents, c.evaluation
     widths, shares = (n.trunk, n.actions, n.slots), (o.scripted_share, o.snapshot_share)
     return [
-        (1 <= min(widths) and max(widths) <= 65_536, "widths of network should be 1 to 65536"),
+        (min(widths) >= 1 and max(widths) <= 65_536, "widths of network should be 1 to 65536"),
         (0 <= n.history <= 8, "network.history should be 0 to 8"),
         (min(r.deals, r.steps, r.workers) >= 1, "deals, steps and workers of rollout should be 1 or more"),
         (r.workers >= 1 and r.deals % r.workers == 0, "rollout.deals should be a multiple of rollout.workers"),
