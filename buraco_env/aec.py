@@ -103,10 +103,9 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
         self._options = np.zeros(kernel.NUM_OPTIONS, np.int64)
         self._options[kernel.OPTION_REWARD] = REWARDS.index(self.reward)
         work, lists = kernel.workspace()
-        none = np.zeros((0, 1), np.int8)
         self._arguments = (
             self._states, self._table, self._actions, self._results, self._offsets, self._legal, self._before,
-            self._offsets_before, self._mask, self._observation, none, none, work, lists, self._options, 0,
+            self._offsets_before, self._mask, self._observation, work, lists, self._options, 0,
         )  # fmt: skip
 
     def _advance(self, action: int) -> None:
@@ -172,9 +171,9 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
     def state(self) -> Array:
         """Everything, hidden cards too, for centralised critics in training: int8 [STATE.size]."""
         self._check_reset("state()")
-        out = np.zeros(STATE.size, np.int8)
-        kernel.full_state_of(self._states[0], self._table, out)
-        return out
+        out = np.zeros((1, STATE.size), np.int8)
+        kernel.fill_states(self._states, self._table, out)
+        return out[0]
 
     def step(self, action: int | None) -> None:  # type: ignore[override]
         """Play an action for the selected agent; None, and only None, for one whose deal is over."""

@@ -182,14 +182,24 @@ class BatchEnv:
         while True:
             done = kernel.advance(
                 self.records, self._table, self._actions, self._results, self.offsets, self._legal, self._before,
-                self._offsets_before, self._action_mask, self._observation, self._state, self._features,
+                self._offsets_before, self._action_mask, self._observation,
                 self._work, self._lists, self._options, done,
             )  # fmt: skip
             if done == self.num_deals:
-                return
+                break
             self._legal = np.concatenate((self._legal, np.zeros_like(self._legal)))
-            if len(self._features):
-                self._features = np.concatenate((self._features, np.zeros_like(self._features)))
+        if len(self._state):
+            self._fill_state()
+        if len(self._features):
+            self._fill_features()
+
+    def _fill_state(self) -> None:
+        kernel.fill_states(self.records, self._table, self._state)
+
+    def _fill_features(self) -> None:
+        if len(self._features) < len(self._legal):
+            self._features = np.zeros((len(self._legal), FEATURES.size), np.int8)
+        kernel.fill_features(self.records, self._table, self.offsets, self._legal, self._features)
 
     @property
     def legal(self) -> Array:
@@ -216,8 +226,7 @@ class BatchEnv:
     def features(self) -> Array:
         """Each legal action and what it leads to: [L, FEATURES.size] int8."""
         if not len(self._features):
-            self._features = np.zeros((len(self._legal), FEATURES.size), np.int8)
-            self._look_again()
+            self._fill_features()
         return self._features[: self.offsets[-1]]
 
     @property
@@ -225,7 +234,7 @@ class BatchEnv:
         """Everything, for a critic in training: [N, STATE.size] int8."""
         if not len(self._state):
             self._state = np.zeros((self.num_deals, STATE.size), np.int8)
-            self._look_again()
+            self._fill_state()
         return self._state
 
     def _look_again(self) -> None:

@@ -71,7 +71,7 @@ class _Buffers:
         self.legal = np.zeros(A.NUM_ACTIONS, np.int16)
         self.before = np.zeros(1, np.int16)
         self.options = np.zeros(kernel.NUM_OPTIONS, np.int64)
-        self.nothing = [np.zeros((0, width), np.int8) for width in (A.NUM_ACTIONS, OBSERVATION.size, STATE.size, 1)]
+        self.nothing = np.zeros((0, 1), np.int8)
 
 
 def _buffers() -> _Buffers:
@@ -142,7 +142,7 @@ class Game:
         b.options[kernel.OPTION_UNGUARDED] = unguarded
         kernel.advance(
             self._states, self._row, b.actions, b.results, b.offsets, b.legal, b.before, b.offsets_before,
-            *b.nothing, b.work, b.lists, b.options, 0,
+            b.nothing, b.nothing, b.work, b.lists, b.options, 0,
         )  # fmt: skip
         self._legal: list[int] | None = b.legal[: b.offsets[1]].tolist()
 
@@ -166,9 +166,9 @@ class Game:
 
     def state(self) -> Array:
         """Everything, for a critic in training: [STATE.size] int8."""
-        out = np.zeros(STATE.size, np.int8)
-        kernel.full_state_of(self._states[0], self._row, out)
-        return out
+        out = np.zeros((1, STATE.size), np.int8)
+        kernel.fill_states(self._states, self._row, out)
+        return out[0]
 
     def describe(self, action: int) -> str:
         """An action in words: `meld 4H 5H 6H`."""

@@ -106,8 +106,6 @@ def advance(
     offsets_before: Array,  # [N + 1] int64: the lists of the step before, which clear the mask
     mask: Array,  # [N or 0, NUM_ACTIONS] int8
     observation: Array,  # [N or 0, OBSERVATION.size] int8
-    state_rows: Array,  # [N or 0, STATE.size] int8
-    features: Array,  # [capacity or 0, FEATURES.size] int8
     work: Array,  # [MAX_DEPTH] STATE_DTYPE
     lists: Array,  # [MAX_DEPTH, NUM_ACTIONS] int16
     options: Array,  # [NUM_OPTIONS] int64
@@ -140,12 +138,23 @@ def advance(
                 mask[i, legal[index]] = 1
         if observation.shape[0]:
             observe(s, r, s.seat, observation[i])
-        if state_rows.shape[0]:
-            full_state(s, r, state_rows[i])
-        if features.shape[0]:
-            for index in range(at, at + count):
-                put_features(s, r, legal[index], features[index])
     return n
+
+
+@entry
+def fill_states(states: Array, rules: Array, rows: Array) -> None:
+    """The full state of every deal: fills `rows` [N, STATE.size] int8."""
+    for i in range(states.shape[0]):
+        full_state(states[i], rules[states[i].rules], rows[i])
+
+
+@entry
+def fill_features(states: Array, rules: Array, offsets: Array, legal: Array, rows: Array) -> None:
+    """The features of every legal action: fills `rows` [L, FEATURES.size] int8."""
+    for i in range(states.shape[0]):
+        s = states[i]
+        for index in range(offsets[i], offsets[i + 1]):
+            put_features(s, rules[s.rules], legal[index], rows[index])
 
 
 @entry
@@ -232,12 +241,6 @@ def derive_seeds(seed: int, out: Array) -> None:
 def observe_seat(s: Record, rules: Array, seat: int, out: Array) -> None:
     """The observation of any seat: fills `out` [OBSERVATION.size]."""
     observe(s, rules[s.rules], seat, out)
-
-
-@entry
-def full_state_of(s: Record, rules: Array, out: Array) -> None:
-    """The full state: fills `out` [STATE.size]."""
-    full_state(s, rules[s.rules], out)
 
 
 @entry
