@@ -7,6 +7,7 @@ from buraco_env.game import Game, IllegalAction, Meld, View
 from buraco_env.kernel.actions import KINDS, NUM_ACTIONS
 from buraco_env.kernel.candidates import FEATURES
 from buraco_env.kernel.observe import OBSERVATION, STATE
+from buraco_env.match import Match
 from buraco_env.position import PositionError
 from buraco_env.rules import Rules, RulesError, rule_names
 
@@ -19,6 +20,7 @@ __all__ = [
     "BatchEnv",
     "Game",
     "IllegalAction",
+    "Match",
     "Meld",
     "PositionError",
     "Rules",

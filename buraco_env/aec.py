@@ -6,7 +6,7 @@
 | Action space | `Discrete(NUM_ACTIONS)`, the same ids for every rule set; `Game.describe` puts one in words |
 | Observation | `{"observation": int8 [OBSERVATION.size], "action_mask": int8 [NUM_ACTIONS]}`; pieces: `OBSERVATION` |
 | State | `state()`: int8 [STATE.size], everything, for centralised critics in training |
-| Episode | one deal |
+| Episode | one deal; with `episode="match"` deals to the target of the rules, the start rotating |
 
 A turn is several steps: draw a card or take the pile; meld, lay off and swap, one action each; discard. The agent stays
 selected until its turn ends. The mask is also `infos[agent]["action_mask"]`, the same array as in the observation; the
@@ -14,7 +14,7 @@ mask of an agent that does not decide is all 0.
 
 **Rewards** are points times `reward_scale`, the acting team's change to both partners and its negative to both opponents,
 at every step. `reward="score_difference"` pays the difference of the deal's scores at its end; `"win"` pays 1, 0 or -1 at
-the end; `"dense"` pays the change of what lies open as it happens, and hand cards and penalties in the last step: the
+the end (of the match, with `episode="match"`); `"dense"` pays the change of what lies open as it happens, and hand cards and penalties in the last step: the
 same sum, and no reward tells of a hidden card.
 
 **Illegal actions**: `illegal="raise"` raises `IllegalAction` with the reason and changes nothing; `illegal="lose"` ends the
@@ -22,7 +22,8 @@ deal for all, the offender's team pays `illegal_penalty` points (under `"win"`: 
 `infos[agent]["illegal"]` names the offender.
 
 **End**: `terminations` are set when a team goes out or the stock ends, `truncations` when the deal reaches the turn cap of
-the rules (it is scored like an end).
+the rules (it is scored like an end). A match is truncated after `max_deals` deals: weak players may never reach the
+target.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from buraco_env.kernel.actions import NUM_ACTIONS
 from buraco_env.kernel.deal import MAX_SEED
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import STATE_DTYPE, Array, rules_table
+from buraco_env.match import Ledger, deal_seed
 from buraco_env.render.ansi import table_text
 from buraco_env.rules import Rules
 
@@ -72,16 +74,21 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
         reward_scale: float = 1.0,
         illegal: str = "raise",
         illegal_penalty: int = 1000,
+        episode: str = "deal",
+        max_deals: int = 100,
         **overrides: Any,
     ) -> None:
         super().__init__()
         _check("render_mode", render_mode, (None, *RENDER_MODES))
         _check("reward", reward, REWARDS)
         _check("illegal", illegal, ("raise", "lose"))
+        _check("episode", episode, ("deal", "match"))
         self.rules = Rules.load(rules, **overrides)
         self.render_mode = render_mode
         self.reward, self.reward_scale = reward, float(reward_scale)
         self.illegal, self.illegal_penalty = illegal, illegal_penalty
+        self.episode, self.max_deals = episode, max_deals
+        self.match = Ledger(self.rules)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.num_seats)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.observation_spaces = {agent: _observation_space() for agent in self.possible_agents}
@@ -129,8 +136,8 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
         if seed is None and self._seed >= 0:
             seed = (self._seed * 6364136223846793005 + 1442695040888963407) & MAX_SEED
         self._seed = check_seed(seed)
-        self._results[0].deal_seed = self._seed
-        self._advance(kernel.NEW_DEAL)
+        self.match = Ledger(self.rules)
+        self._deal()
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -141,6 +148,17 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
         self._select()
         if self.render_mode == "human":
             self.render()
+
+    def _deal(self) -> None:
+        """Deal: the one deal of the episode, or the next of the match."""
+        match = self.match
+        in_match = self.episode == "match"
+        self._results[0].deal_seed = deal_seed(self._seed, match.deals) if in_match else self._seed
+        self._states[0].match_score[:] = match.scores
+        self._advance(kernel.NEW_DEAL)
+        if match.starter:
+            self._states[0].seat = self._states[0].starter = match.starter
+            self._advance(kernel.LOOK)
 
     def _select(self) -> None:
         """The seat that decides is selected, with a fresh mask."""
@@ -191,9 +209,10 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
             return
         self._advance(chosen)
         results = self._results[0]
-        self._pay(int(results["reward"]) * self.reward_scale)
+        decides = self.reward != "win" or self.episode == "deal"
+        self._pay(int(results["reward"]) * self.reward_scale if decides else 0.0)
         if results["end_reason"]:
-            self._finish(bool(results["truncated"]))
+            self._end_deal(bool(results["truncated"]))
         else:
             self.infos[agent]["action_mask"] = np.zeros(NUM_ACTIONS, np.int8)
             self._select()
@@ -224,6 +243,21 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
             pays = -points if seat & 1 else points
             self.rewards[agent] = pays
             self._cumulative_rewards[agent] += pays
+
+    def _end_deal(self, truncated: bool) -> None:
+        """The episode is over with its deal; a match goes on until it is decided."""
+        scores = self._results[0]["final_scores"]
+        self.match.add((int(scores[0]), int(scores[1])))
+        if self.episode == "deal":
+            self._finish(truncated)
+        elif self.match.over or self.match.deals >= self.max_deals:
+            if self.reward == "win":
+                self._pay({None: 0.0, 0: 1.0, 1: -1.0}[self.match.winner] * self.reward_scale)
+            self._finish(not self.match.over)
+        else:
+            self.infos[self.agent_selection]["action_mask"] = np.zeros(NUM_ACTIONS, np.int8)
+            self._deal()
+            self._select()
 
     def _finish(self, truncated: bool) -> None:
         ended = self.truncations if truncated else self.terminations

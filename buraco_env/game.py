@@ -92,19 +92,27 @@ def check_seed(seed: int | None) -> int:
 class Game:
     """One deal. `rules` is a preset's name, a TOML path or a `Rules`; any rule field may be overridden by keyword.
 
+    `starter`: the seat that begins; `match_scores`: what both teams brought from earlier deals of a match.
     Legal actions are ids; `describe` and `parse` turn them into words and back.
     """
 
     __slots__ = ("_legal", "_row", "_states", "rules")
 
     def __init__(
-        self, rules: str | Path | Rules = "classic", seed: int | None = None, starter: int = 0, **overrides: Any
+        self,
+        rules: str | Path | Rules = "classic",
+        seed: int | None = None,
+        starter: int = 0,
+        *,
+        match_scores: tuple[int, int] = (0, 0),
+        **overrides: Any,
     ) -> None:
         self.rules = Rules.load(rules, **overrides)
         if not 0 <= starter < self.rules.num_seats:
             raise ValueError(f"starter = {starter!r} is not allowed; allowed: 0 to {self.rules.num_seats - 1}")
         self._row = rules_row(self.rules)
         self._states = np.zeros(1, STATE_DTYPE)
+        self._states[0].match_score[:] = match_scores
         _buffers().results[0].deal_seed = check_seed(seed)
         self._advance(kernel.NEW_DEAL)
         if starter:

@@ -15,7 +15,7 @@ GAME = [
     "__init__",
     "buraco_v0",
     "aec single batch_env",
-    "render",
+    "render match",
     "game",
     "position refusal",
     "notation",

@@ -500,8 +500,7 @@ def _ends_well(s: Record, r: Record, team: int, longest: int, left: int) -> int:
         return 1 if int(s.single) < 0 else -1
     if left == 0 and int(r.meld_out_close) == 0:
         return 0
-    keeps_canasta = int(r.close_with) == CLOSE_ANY or int(r.wild_moves) == FIXED
-    if keeps_canasta and has_closing_canasta(s, r, team):
+    if int(r.close_with) == CLOSE_ANY and has_closing_canasta(s, r, team):  # a clean one the move may dirty
         if left == 0 or (int(s.single) < 0 and int(r.final_discard_wild) != FINAL_WILD_NOT_CLOSING):
             return 1
         return -1
