@@ -81,6 +81,8 @@ def _fixed_ids() -> dict[str, int]:
 def run_name(s: Record, team: int, slot: int) -> str:
     """How a run is named as a target: `4H-7H`, or `4H-7H#2` for the second that lies there."""
     suit = slot // RUNS_PER_SUIT
+    if not s.run[team, slot, LOW]:
+        return f"run {slot % RUNS_PER_SUIT + 1} of {SUITS[suit]}"  # there is none
     ends = (int(s.run[team, slot, LOW]), int(s.run[team, slot, HIGH]))
     alike = sum(
         (int(s.run[team, other, LOW]), int(s.run[team, other, HIGH])) == ends
@@ -117,7 +119,7 @@ def action_text(s: Record, r: Record, action: int) -> str:
             return f"swap {card} into {target}"
         return f"lay off {card} on {target}{_where(s, team, slot, place)}"
     if kind == A.K_LAY_WILD_RUN:
-        end = ("" if not fixed else " high" if place == A.HIGH_END else " low")
+        end = "" if not fixed else " high" if place == A.HIGH_END else " low"
         return f"lay off {WILD_TEXT[wild]}* on {run_name(s, team, slot)}{end}"
     card = RANKS[slot // SETS_PER_RANK] + SUITS[place] if kind == A.K_LAY_SET else WILD_TEXT[wild] + "*"
     return f"lay off {card} on {set_name(slot)}"
@@ -135,7 +137,7 @@ def parse_action(s: Record, r: Record, text: str) -> int:
     verb = words.split(" ")[0]
     if verb == "meld":
         return _parse_meld(words)
-    if verb in ("lay", "swap"):
+    if words.startswith(("lay off ", "swap ")):
         return _parse_lay_off(s, r, words)
     if verb == "discard":
         parse_card(words.removeprefix("discard").strip())
@@ -156,13 +158,15 @@ def _ids_by_cards() -> dict[tuple[str, ...], list[int]]:
 
 
 def _parse_meld(words: str) -> int:
-    cards = words.replace("*", "").split()[1:]
+    cards = [word.removesuffix("*") for word in words.split()[1:]]
     for card in cards:
         parse_card(card)
     choices = _ids_by_cards().get(tuple(sorted(cards)), [])
+    if "*" in words:
+        choices = [a for a in choices if sorted(_fixed_texts()[a].split()) == sorted(words.split())]
     same_order = [a for a in choices if _fixed_texts()[a].replace("*", "").split()[1:] == cards]
-    exact = [a for a in choices if sorted(_fixed_texts()[a].split()) == sorted(words.split())]
-    for narrowed in (same_order, exact, choices):
+    unstarred = [a for a in choices if "*" not in _fixed_texts()[a]]
+    for narrowed in (same_order, unstarred, choices):
         if len(narrowed) == 1:
             return narrowed[0]
     if choices:
@@ -189,6 +193,9 @@ def _parse_lay_off(s: Record, r: Record, words: str) -> int:
     texts = {action_text(s, r, action): action for action in _lay_offs(*known[name])}
     plain = {text.replace("*", ""): action for text, action in reversed(texts.items())}
     if words not in texts and words not in plain:
+        near = [text for text in texts if text.replace("*", "").startswith(words.replace("*", "") + " ")]
+        if near:
+            raise ValueError(f"{words!r} can be laid in several ways: {', '.join(near)}")
         raise ValueError(f"{words!r}: that card has no place on {name}")
     return texts[words] if words in texts else plain[words]
 

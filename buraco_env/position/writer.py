@@ -17,7 +17,7 @@ ENDS = ("", "out", "stock", "turn cap")
 def write(s: Record, rules: Rules) -> str:
     """The position text of a deal, with every card in its place."""
     seats = range(rules.num_seats)
-    lines = [f"rules {rules}", f"seat {s.seat}   starter {s.starter}   turn {s.turn}", _phase_line(s)]
+    lines = [f"rules {rules}", f"seat {s.seat}   starter {s.starter}   turn {s.turn}", phase_line(s)]
     lines += [f"hand {seat}: {_counted(s.hand[seat])}".rstrip() for seat in seats]
     for team in (0, 1):
         lines.append(f"team {team}: {' | '.join(' '.join(cards) for _, _, cards in meld_names(s, team))}".rstrip())
@@ -47,7 +47,8 @@ def _counted(counts: Iterable[int]) -> str:
     return cards_text(card for card, count in enumerate(counts) for _ in range(int(count)))
 
 
-def _phase_line(s: Record) -> str:
+def phase_line(s: Record) -> str:
+    """`phase meld`, `phase over out 0`."""
     end = f" {ENDS[s.end_reason]}" if s.phase == OVER else ""
     return f"phase {PHASES[s.phase]}{end}" + (f" {s.out_team}" if s.out_team >= 0 else "")
 
