@@ -75,7 +75,8 @@ class BatchEnv:
     offsets [N + 1], legal [L]: the legal ids of deal i are `legal[offsets[i]:offsets[i + 1]]`, ascending;
     features [L, FEATURES.size] int8; state [N, STATE.size] int8: everything, for a critic in training;
     reward [N]; terminated, truncated [N] bool, final_scores [N, 2], end_reason [N] (0 none, 1 out, 2 stock, 3 turn
-    cap) of deals that ended in this step; deal_seed [N]: deal i replays as `Game(rules, seed=deal_seed[i])`.
+    cap) of deals that ended in this step, and of these `results` [N] has turns, clean and dirty canastas and mortos of
+    both teams too; deal_seed [N]: deal i replays as `Game(rules, seed=deal_seed[i])`.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class BatchEnv:
         self.num_deals = num_deals
         self._table = rules_table(self.rules)
         self.records: Array = np.zeros(num_deals, STATE_DTYPE)
-        self._results: Array = np.zeros(num_deals, kernel.RESULT_DTYPE)
+        self.results: Array = np.zeros(num_deals, kernel.RESULT_DTYPE)
         self.offsets: Array = np.zeros(num_deals + 1, np.int64)
         self._offsets_before = np.zeros(num_deals + 1, np.int64)
         self._legal = np.zeros(num_deals * _LEGAL_PER_DEAL + NUM_ACTIONS, np.int16)
@@ -118,10 +119,10 @@ class BatchEnv:
         self.reset(seed)
 
     def _name_results(self) -> None:
-        self.seat, self.reward = self._results["seat"], self._results["reward"]
-        self.terminated, self.truncated = self._results["terminated"], self._results["truncated"]
-        self.final_scores, self.end_reason = self._results["final_scores"], self._results["end_reason"]
-        self.deal_seed = self._results["deal_seed"]
+        self.seat, self.reward = self.results["seat"], self.results["reward"]
+        self.terminated, self.truncated = self.results["terminated"], self.results["truncated"]
+        self.final_scores, self.end_reason = self.results["final_scores"], self.results["end_reason"]
+        self.deal_seed = self.results["deal_seed"]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -181,7 +182,7 @@ class BatchEnv:
         done = 0
         while True:
             done = kernel.advance(
-                self.records, self._table, self._actions, self._results, self.offsets, self._legal, self._before,
+                self.records, self._table, self._actions, self.results, self.offsets, self._legal, self._before,
                 self._offsets_before, self._action_mask, self._observation,
                 self._work, self._lists, self._options, done,
             )  # fmt: skip
@@ -239,9 +240,9 @@ class BatchEnv:
 
     def _look_again(self) -> None:
         """Fill an array that was just switched on; what the last step paid stays."""
-        results = self._results.copy()
+        results = self.results.copy()
         self._look()
-        self._results[:] = results
+        self.results[:] = results
 
     def sample(self) -> Array:
         """A random legal action for each deal: [N] int64, overwritten by the next call."""

@@ -71,7 +71,7 @@ def rate(work: Callable[[], int], seconds: float, repeats: int) -> list[float]:
 
 
 def batch_work(rules: str | list[str], deals: int = DEALS, features: bool = False) -> Callable[[], int]:
-    """Steps of a batch with random legal actions, mask and observation written; warmed up to the middle of the deals."""
+    """Steps of a batch with random legal actions, mask and observation written, from the middle of the deals on."""
     batch = BatchEnv(deals, rules, seed=1)
     if features:
         _ = batch.features
@@ -174,7 +174,8 @@ def machine() -> str:
         else []
     )
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pettingzoo"))
-    return f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}"
+    processor = names[0] if names else platform.processor()
+    return f"{processor}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}"
 
 
 def show(figures: list[Figure], console: Console) -> None:

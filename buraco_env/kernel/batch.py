@@ -37,6 +37,10 @@ RESULT_DTYPE = np.dtype(
             ("terminated", "?"),
             ("truncated", "?"),
             ("end_reason", "i1"),  # of the deal that ended in this step, 0: none did
+            ("turns", "i2"),  # that it had
+            ("clean", "i1", (2,)),  # canastas of both teams
+            ("dirty", "i1", (2,)),
+            ("mortos", "i1", (2,)),  # taken
         ],
     )
 )
@@ -79,6 +83,11 @@ def _play_one(s: Record, r: Record, action: int, reward: int, result: Record) ->
         else:
             pays = difference
         result.end_reason = s.end_reason
+        result.turns = s.turn
+        for team in range(NUM_TEAMS):
+            result.clean[team] = s.clean[team]
+            result.dirty[team] = s.dirty[team]
+            result.mortos[team] = s.taken[team]
         result.truncated = int(s.end_reason) == END_TURN_CAP
         result.terminated = int(s.end_reason) != END_TURN_CAP
     result.reward = pays

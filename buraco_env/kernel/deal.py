@@ -27,7 +27,8 @@ from buraco_env.kernel.state import (
 )
 
 MASK32 = 0xFFFFFFFF
-MAX_SEED = (1 << 62) - 1
+MAX_SEED = (1 << 63) - 1  # of a deal
+MAX_DERIVED_SEED = (1 << 62) - 1  # `mix_seed` stays below: the seeds above are for deals that nothing else should meet
 
 
 @kernel
@@ -42,7 +43,7 @@ def _mix(x: int) -> int:
 
 @kernel
 def mix_seed(seed: int, index: int) -> int:
-    """Another seed, 0 to MAX_SEED, from a seed and an index: the same for the same two."""
+    """Another seed, 0 to MAX_DERIVED_SEED, from a seed and an index: the same for the same two."""
     low = _mix((seed & MASK32) ^ _mix((index + 0x9E3779B9) & MASK32))
     high = _mix((seed >> 32 & MASK32) ^ _mix((low + 0x7F4A7C15) & MASK32))
     return (_mix((high + low) & MASK32) >> 2) << 32 | _mix((low ^ high << 1) & MASK32)

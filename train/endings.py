@@ -1,0 +1,76 @@
+"""How deals end when an agent plays in all seats, for every preset: `python -m train.endings`.
+
+The starting team is the one of the seat that draws first; canastas, mortos and points are means of a deal.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+
+import agents
+from buraco_env import BatchEnv, rule_names
+from train.command import one_line_errors
+from train.seeds import deal_seeds
+
+COLUMNS = (
+    *("agent", "preset", "went out", "stock", "turn cap", "turns"),
+    *("clean", "dirty", "mortos", "starters", "others"),
+)
+
+
+def play(agent: str, preset: str, deals: int) -> np.ndarray:
+    """The results of `deals` deals, each played to its end once: [deals] RESULT_DTYPE."""
+    batch, player = BatchEnv(deals, preset, seed=0), agents.make(agent)
+    player.reset(1)
+    batch.deal(deal_seeds("validation", deals))
+    results, waiting = batch.results.copy(), np.ones(deals, bool)
+    while waiting.any():
+        actions = batch.sample().copy()
+        todo = np.flatnonzero(waiting)
+        actions[todo] = player.act(batch.views(todo))
+        batch.step(actions)
+        ended = waiting & (batch.end_reason > 0)
+        results[ended] = batch.results[ended]
+        waiting &= ~ended
+    return results
+
+
+def row(agent: str, preset: str, deals: int) -> tuple[str, ...]:
+    """A line of the table."""
+    results = play(agent, preset, deals)
+    shares = (f"{(results['end_reason'] == reason).mean():.1%}" for reason in (1, 2, 3))
+    means = (results[name].sum(1).mean() for name in ("clean", "dirty", "mortos"))
+    points = (f"{mean:.0f}" for mean in results["final_scores"].mean(0))
+    return (agent, preset, *shares, f"{results['turns'].mean():.0f}", *(f"{mean:.2f}" for mean in means), *points)
+
+
+def markdown(rows: list[tuple[str, ...]]) -> str:
+    """The rows as a table for a page."""
+    lines = [COLUMNS, tuple("---" for _ in COLUMNS), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+@one_line_errors
+def main(
+    deals: Annotated[int, typer.Option(min=1, help="deals of each row")] = 1000,
+    agent: Annotated[list[str] | None, typer.Option(help="who plays in all seats; may be repeated")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="write the table here, as markdown")] = None,
+) -> None:
+    """How deals end, by preset: why, turns, canastas, mortos, points of the starting team and of the others."""
+    players = agent or ["random", "greedy"]
+    rows = [row(player, preset, deals) for player in players for preset in rule_names()]
+    text = markdown(rows)
+    Console(width=140).print(text, markup=False, highlight=False)
+    if out:
+        title = f"# How deals end\n\n`python -m train.endings --deals {deals} --out {out}`: means over {deals} deals a row.\n"
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(f"{title}\n{text}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    typer.run(main)
