@@ -14,7 +14,7 @@ from buraco_env import notation, position, refusal
 from buraco_env.cards import card_text
 from buraco_env.kernel import actions as A
 from buraco_env.kernel import batch as kernel
-from buraco_env.kernel.deal import MAX_SEED
+from buraco_env.kernel.deal import MAX_DERIVED_SEED, MAX_SEED
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import (
     NUM_CARDS_MAX,
@@ -83,7 +83,7 @@ def _buffers() -> _Buffers:
 def check_seed(seed: int | None) -> int:
     """The seed as the kernel takes it; a random one for None."""
     if seed is None:
-        return secrets.randbelow(MAX_SEED)
+        return secrets.randbelow(MAX_DERIVED_SEED)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= int(seed) <= MAX_SEED:
         raise ValueError(f"seed = {seed!r} is not allowed; allowed: an int from 0 to {MAX_SEED}")
     return int(seed)
@@ -108,8 +108,7 @@ class Game:
         **overrides: Any,
     ) -> None:
         self.rules = Rules.load(rules, **overrides)
-        if not 0 <= starter < self.rules.num_seats:
-            raise ValueError(f"starter = {starter!r} is not allowed; allowed: 0 to {self.rules.num_seats - 1}")
+        starter = self._check_seat(starter)
         self._row = rules_row(self.rules)
         self._states = np.zeros(1, STATE_DTYPE)
         self._states[0].match_score[:] = match_scores
@@ -265,10 +264,10 @@ class Game:
         values = np.zeros((len(names), 2), np.int64)
         slots = np.array([slot if kind == "run" else -1 - slot for kind, slot, _ in names], np.int64)
         kernel.meld_values(self._states[0], self._row, team, slots, values)
-        return [Meld(kind, tuple(cards), int(p), int(b)) for (kind, _, cards), (p, b) in zip(names, values, strict=True)]
+        return [Meld(kind, tuple(cards), int(p), int(b)) for (kind, _, cards), (p, b) in zip(names, values)]
 
     def _check_team(self, team: int) -> None:
-        if team not in (0, 1):
+        if isinstance(team, bool) or team not in (0, 1):
             raise ValueError(f"team {team!r} is not at this table; teams: 0 and 1")
 
     @property
