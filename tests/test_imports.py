@@ -28,6 +28,8 @@ KERNEL = [
     "batch",
     "observe candidates hidden",
     "legal",
+    "guard",
+    "moves",
     "play",
     "score",
     "melds",

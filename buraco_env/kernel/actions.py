@@ -38,21 +38,25 @@ KINDS = tuple(_SIZES)
 (K_DRAW, K_TAKE, K_RUN, K_WILD_RUN, K_WILD_RUN_OF_4, K_SET, K_WILD_SET,
  K_LAY_RUN, K_LAY_WILD_RUN, K_LAY_SET, K_LAY_WILD_SET, K_DISCARD, K_END_TURN) = range(len(KINDS))  # fmt: skip
 (DRAW_CARD, TAKE_PILE, NEW_RUN, NEW_WILD_RUN, NEW_WILD_RUN_OF_4, NEW_SET, NEW_WILD_SET,
- LAY_RUN, LAY_WILD_RUN, LAY_SET, LAY_WILD_SET, DISCARD, FINISH_TURN) = (int(first) for first in _FIRST[:-1])  # fmt: skip
+ LAY_RUN, LAY_WILD_RUN, LAY_SET, LAY_WILD_SET, DISCARD, FINISH_TURN) = map(int, _FIRST[:-1])  # fmt: skip
 NUM_ACTIONS = int(_FIRST[-1])
 
 LOW_END, HIGH_END = 0, 1
 
 # columns of ARGS
 KIND, SUIT, SLOT, PLACE, LAST, WILD_AT, WILD = range(7)
-# KIND of action; SUIT of a run (-1: a set or no meld); SLOT: slot of a lay-off, rank of a new set (0 to 12), card of a discard;
-# PLACE: low position of a new run, position or end of a lay-off on a run, suits of a new set, suit of a lay-off on a set;
-# LAST: high position of a new run; WILD_AT: position of its wild; WILD: kind of wild, 0 for none
+# KIND of action
+# SUIT of a run, -1 for a set or no meld
+# SLOT of a lay-off; rank of a new set, 0 to 12; card of a discard
+# PLACE: low position of a new run; position or end of a lay-off on a run; suits of a new set; suit of a lay-off on a set
+# LAST: high position of a new run; WILD_AT: position of its wild
+# WILD: kind of wild, 0 for none
 
 
 def _rows() -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """For each id its ARGS and the cards it takes from the hand."""
-    rows: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((K_DRAW, -1, 0, 0, 0, 0, 0), ()), ((K_TAKE, -1, 0, 0, 0, 0, 0), ())]
+    rows: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+    rows.extend(((kind, -1, 0, 0, 0, 0, 0), ()) for kind in (K_DRAW, K_TAKE))
     wilds = range(1, NUM_WILD_KINDS + 1)
 
     def run_cards(suit: int, low: int, high: int, wild_at: int, wild: int) -> tuple[int, ...]:

@@ -11,9 +11,10 @@ import numpy as np
 from buraco_env.kernel.actions import NUM_ACTIONS
 from buraco_env.kernel.candidates import put_features
 from buraco_env.kernel.deal import deal, mix_seed, random_below, seed_stream
+from buraco_env.kernel.guard import MAX_DEPTH
 from buraco_env.kernel.hidden import conceal, resample
 from buraco_env.kernel.jit import entry, kernel
-from buraco_env.kernel.legal import MAX_DEPTH, legal_actions
+from buraco_env.kernel.legal import legal_actions
 from buraco_env.kernel.melds import is_legal_run, packed_run, run_bonus, run_points, set_bonus, set_points, set_size
 from buraco_env.kernel.observe import full_state, observe
 from buraco_env.kernel.play import play

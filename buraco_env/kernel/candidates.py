@@ -25,7 +25,6 @@ from buraco_env.kernel.actions import (
 )
 from buraco_env.kernel.jit import kernel, lowest_bit
 from buraco_env.kernel.layout import Layout, make_layout
-from buraco_env.kernel.legal import is_swap
 from buraco_env.kernel.melds import (
     canasta_kind,
     lay_natural,
@@ -41,6 +40,7 @@ from buraco_env.kernel.melds import (
     set_bonus,
     set_size,
 )
+from buraco_env.kernel.moves import is_swap
 from buraco_env.kernel.play import run_after
 from buraco_env.kernel.score import points_of
 from buraco_env.kernel.state import (

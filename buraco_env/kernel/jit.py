@@ -1,7 +1,7 @@
 """The one import of numba: two decorators, the cache folder, and three machine instructions.
 
 `kernel` marks an inner function, `entry` one that Python calls (cached on disk, runs without the interpreter lock).
-Without numba, or with `NUMBA_DISABLE_JIT=1`, both return the function as it is and the same source runs as plain Python.
+Without numba, or with `NUMBA_DISABLE_JIT=1`, both return the function as it is: the same source runs as plain Python.
 
 numba's cache notices a change in the file of the cached function only, while our entries freeze in all the files below
 them; so the cache folder is named after a hash of every source that compiled code can contain.

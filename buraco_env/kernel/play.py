@@ -90,7 +90,7 @@ def forget_taken(s: Record) -> None:
 
 @kernel
 def _spend(s: Record, r: Record, seat: int, action: int) -> int:
-    """The action's cards leave the hand for the table: their points. A duty or restriction that one of them meets ends."""
+    """The action's cards leave the hand for the table: their points. A duty or restriction that one meets ends."""
     once, twice, points = int(USES[action]), int(USES_TWICE[action]), 0
     if int(s.top) >= 0 and once >> int(s.top) & 1:
         s.top = -1

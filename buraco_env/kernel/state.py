@@ -99,7 +99,7 @@ STATE_DTYPE = np.dtype(
             ("set", "i1", (NUM_TEAMS, SET_SLOTS, 5)),  # naturals by suit, SET_WILD
             ("pile", "i1", (NUM_CARDS_MAX,)),  # bottom to top
             ("pile_size", "i1"),
-            ("taken_size", "i1"),  # the pile taken this turn still lies in `pile`, while a duty or restriction is left of it
+            ("taken_size", "i1"),  # cards of the pile taken, which stay in `pile` while a duty is left of them
             ("stock", "i1", (NUM_CARDS_MAX,)),  # the next to be drawn last
             ("stock_size", "i1"),
             ("bottom", "i1"),  # so many cards at the bottom of the stock have been seen
@@ -124,8 +124,10 @@ RULES_DTYPE = np.dtype(
 
 # an observation shows a rule field divided by its unit, at most 127
 RULE_UNITS = {
-    name: 5 if name.startswith(("points_", "first_meld")) else 50 if name.startswith(("bonus_", "penalty_", "target")) else 10 if name == "max_turns" else 1
-    for name in RULE_FIELDS
+    **dict.fromkeys(RULE_FIELDS, 1),
+    **{name: 5 for name in RULE_FIELDS if name.startswith(("points_", "first_meld"))},
+    **{name: 50 for name in RULE_FIELDS if name.startswith(("bonus_", "penalty_", "target"))},
+    "max_turns": 10,
 }
 
 
