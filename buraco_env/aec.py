@@ -40,7 +40,7 @@ from pettingzoo.utils.env import AECEnv
 from buraco_env.game import Game, IllegalAction, check_seed
 from buraco_env.kernel import batch as kernel
 from buraco_env.kernel.actions import NUM_ACTIONS
-from buraco_env.kernel.deal import MAX_SEED
+from buraco_env.kernel.deal import MAX_DERIVED_SEED
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import STATE_DTYPE, Array, rules_table
 from buraco_env.match import Ledger, deal_seed
@@ -134,7 +134,7 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal anew: with a seed the same deal as `Game(rules, seed=seed)`, without one the next in a row of deals."""
         if seed is None and self._seed >= 0:
-            seed = (self._seed * 6364136223846793005 + 1442695040888963407) & MAX_SEED
+            seed = (self._seed * 6364136223846793005 + 1442695040888963407) & MAX_DERIVED_SEED
         self._seed = check_seed(seed)
         self.match = Ledger(self.rules)
         self._deal()

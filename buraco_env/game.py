@@ -28,6 +28,7 @@ from buraco_env.rules import Rules
 
 PHASES = ("draw", "meld", "extra", "over")
 END_REASONS = (None, "out", "stock", "turn cap")
+_MOST_DEALS = 100_000  # that resampling tries: a turn that was begun is seldom so hard to complete
 
 
 class IllegalAction(ValueError):
@@ -325,7 +326,6 @@ class Game:
         self._legal = None
 
 
-
 class Sizes(NamedTuple):
     """How many cards lie where: hands by seat, stock, pile, mortos on the table."""
 
@@ -421,8 +421,14 @@ class View:
         return self._game.describe(action)
 
     def resample(self, seed: int | None = None) -> Game:
-        """A game that this seat cannot tell from the real one: the unseen cards dealt anew, uniformly, by `seed`."""
-        game = self._game.copy()
-        pool = np.zeros(NUM_CARDS_MAX, np.int8)
-        kernel.resample_for(game._states[0], game._row, self.seat, check_seed(seed), pool)
-        return game
+        """A game that this seat cannot tell from the real one: the unseen cards dealt anew, uniformly, by `seed`.
+
+        Where another seat is in the middle of its turn, only deals count in which it can complete that turn.
+        """
+        start, pool = check_seed(seed), np.zeros(NUM_CARDS_MAX, np.int8)
+        for attempt in range(_MOST_DEALS):
+            game = Game._of(self.rules, self._game._row, self._game._states.copy())
+            kernel.resample_for(game._states[0], game._row, self.seat, (start + attempt) & MAX_SEED, pool)
+            if game.over or game.phase == "draw" or self.to_move == self.seat or game.legal_actions():
+                return game
+        raise RuntimeError(f"in {_MOST_DEALS} deals seat {self.to_move} could never complete its turn:\n{game}")

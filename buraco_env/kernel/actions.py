@@ -48,7 +48,7 @@ KIND, SUIT, SLOT, PLACE, LAST, WILD_AT, WILD = range(7)
 # KIND of action
 # SUIT of a run, -1 for a set or no meld
 # SLOT of a lay-off; rank of a new set, 0 to 12; card of a discard
-# PLACE: low position of a new run; position or end of a lay-off on a run; suits of a new set; suit of a lay-off on a set
+# PLACE: low position of a new run; position or end of a lay-off on one; suits of a new set; suit of a lay-off on one
 # LAST: high position of a new run; WILD_AT: position of its wild
 # WILD: kind of wild, 0 for none
 

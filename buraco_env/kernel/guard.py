@@ -11,12 +11,12 @@ from buraco_env.kernel.actions import (
     ARGS,
     CARDS_USED,
     K_LAY_RUN,
-    K_LAY_WILD_RUN,
     KIND,
     SLOT,
     SUIT,
     USES,
     USES_TWICE,
+    WILD,
 )
 from buraco_env.kernel.jit import copy_record, count_bits, kernel, lowest_bit
 from buraco_env.kernel.melds import CANASTA, set_size
@@ -138,16 +138,21 @@ def _cards_left(s: Record, r: Record, action: int) -> int:
 
 
 @kernel
-def _disturbs(s: Record, action: int, use: int) -> bool:
-    """A move takes cards, the meld or the slot that a direct use of the top card needs."""
+def _share_cards(s: Record, action: int, use: int) -> bool:
+    """Two moves need more copies of a card than the hand holds."""
     both = int(USES[action]) & int(USES[use])
-    if both & (int(USES_TWICE[action]) | int(USES_TWICE[use]) | ~int(s.twin[int(s.seat)])):
-        return True
-    kind, other = int(ARGS[use, KIND]), int(ARGS[action, KIND])
-    if kind < K_LAY_RUN:  # a new meld needs a free slot
-        return other < K_LAY_RUN and ARGS[action, SUIT] == ARGS[use, SUIT]
-    same_kind = int(kind <= K_LAY_WILD_RUN) == int(other <= K_LAY_WILD_RUN)
-    return other >= K_LAY_RUN and same_kind and ARGS[action, SLOT] == ARGS[use, SLOT]
+    return both & (int(USES_TWICE[action]) | int(USES_TWICE[use]) | ~int(s.twin[int(s.seat)])) != 0
+
+
+@kernel
+def _share_table(action: int, use: int) -> bool:
+    """Two moves concern the same meld, or may want the same free slot."""
+    if ARGS[action, SUIT] != ARGS[use, SUIT]:
+        return False
+    first, second = int(ARGS[action, KIND]), int(ARGS[use, KIND])
+    if (first < K_LAY_RUN) != (second < K_LAY_RUN):
+        return False
+    return ARGS[action, SLOT] == ARGS[use, SLOT]
 
 
 @kernel
@@ -160,11 +165,22 @@ def _top_stays_usable(s: Record, r: Record, action: int, found: Array, n: int, c
     left = _cards_left(s, r, action)
     for index in range(n):
         use = int(found[index])
-        if int(USES[use]) >> top & 1 and not _disturbs(s, action, use):
-            if left - int(CARDS_USED[use]) >= keep:
+        if int(USES[use]) >> top & 1 and not _share_cards(s, action, use):
+            if left - int(CARDS_USED[use]) >= keep and not _share_table(action, use):
                 return 1
             maybe = True
-    return 0 if closed and not maybe and int(ARGS[action, SUIT]) != top // 13 else -1
+    if not closed or maybe:
+        return -1
+    return -1 if _makes_place(action, top) else 0
+
+
+@kernel
+def _makes_place(action: int, top: int) -> bool:
+    """A move that could bring a new use of a natural top card: in its suit, a set of its rank, a wild to swap out."""
+    kind, suit = int(ARGS[action, KIND]), int(ARGS[action, SUIT])
+    if suit < 0:
+        return kind < K_LAY_RUN and ARGS[action, SLOT] == top % 13
+    return suit == top // 13 or ARGS[action, WILD] != 0
 
 
 @kernel
