@@ -2,10 +2,12 @@
 
 from functools import cache
 
+import numpy as np
+
 from buraco_env import Game
 from buraco_env.cards import NUM_CARD_TYPES, RANKS, SUITS, card_text
 from buraco_env.kernel import actions as A
-from buraco_env.kernel.state import RUN_SLOTS, SET_WILD
+from buraco_env.kernel.state import LOW, RUN_SLOTS
 from buraco_env.notation import WILD_TEXT
 from tests import reference as ref
 
@@ -34,25 +36,27 @@ def action_tuple(action: int) -> tuple:
     return ("lay wild set", rank, slot % 4, wild_card)
 
 
+TEXTS = [card_text(card) for card in range(NUM_CARD_TYPES)]
+
+
 def _cards(counts) -> list[str]:
-    return [card_text(card) for card in range(NUM_CARD_TYPES) for _ in range(int(counts[card]))]
+    return [TEXTS[card] for card, count in enumerate(counts.tolist()) for _ in range(count)]
 
 
 def _runs(s, team: int) -> dict:
     found = {suit: [] for suit in SUITS}
-    for slot in range(RUN_SLOTS):
-        low, high, wild, wild_at = (int(x) for x in s.run[team, slot])
-        if low:
-            found[SUITS[slot // 6]].append(ref.Run(SUITS[slot // 6], low, high, WILD_TEXT[wild] or None, wild_at))
+    for slot in np.flatnonzero(s.run[team, :, LOW]).tolist():
+        low, high, wild, wild_at = s.run[team, slot].tolist()
+        found[SUITS[slot // 6]].append(ref.Run(SUITS[slot // 6], low, high, WILD_TEXT[wild] or None, wild_at))
     return found
 
 
 def _sets(s, team: int) -> dict:
     found = {rank: [] for rank in RANKS}
-    for slot, row in enumerate(s.set[team]):
-        naturals = [RANKS[slot // 4] + SUITS[suit] for suit in range(4) for _ in range(int(row[suit]))]
-        if naturals:
-            found[RANKS[slot // 4]].append(ref.Set_(RANKS[slot // 4], naturals, WILD_TEXT[row[SET_WILD]] or None))
+    for slot in np.flatnonzero(s.set[team].any(1)).tolist():
+        *counts, wild = s.set[team, slot].tolist()
+        naturals = [RANKS[slot // 4] + SUITS[suit] for suit, count in enumerate(counts) for _ in range(count)]
+        found[RANKS[slot // 4]].append(ref.Set_(RANKS[slot // 4], naturals, WILD_TEXT[wild] or None))
     return found
 
 
@@ -72,7 +76,7 @@ def to_reference(game: Game) -> ref.State:
         runs=[_runs(s, team) for team in (0, 1)],
         sets=[_sets(s, team) for team in (0, 1)],
         pile=game.pile,
-        stock=[card_text(int(card)) for card in s.stock[: s.stock_size]],
+        stock=[TEXTS[card] for card in s.stock[: s.stock_size].tolist()],
         mortos=[[card_text(int(c)) for c in s.morto[m, : rules.morto_size]] for m in reversed(range(s.mortos_left))],
         taken=[int(x) for x in s.taken],
         waiting=[bool(s.waiting[seat]) for seat in range(rules.num_seats)],

@@ -655,7 +655,10 @@ def _new_runs(state: State, hand: list[str]) -> list[tuple]:
     for suit in SUITS:
         if len(state.runs[state.team][suit]) >= rules["max_runs_per_suit"]:
             continue
+        held = {position for position in range(LOW_ACE, HIGH_ACE + 1) if card_at(suit, position) in hand}
         for low, (length, wild_at) in itertools.product(range(LOW_ACE, HIGH_ACE - 1), shapes):
+            if len(held.intersection(range(low, low + length))) < length - (wild_at is not None):
+                continue
             runs = _runs_from_hand(hand, suit, low, length, wild_at)
             legal_runs = [run for run in runs if run_is_legal(run, rules) and _is_named_layout(run, rules)]
             moves += [("meld run", suit, run.low, run.high, run.wild_pos, run.wild) for run in legal_runs]
