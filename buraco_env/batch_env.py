@@ -95,6 +95,8 @@ class BatchEnv:
         if reward not in REWARDS:
             raise ValueError(f"reward = {reward!r} is not allowed; allowed: {', '.join(REWARDS)}")
         several = rules if isinstance(rules, list | tuple) else [rules]
+        if not several:
+            raise ValueError("rules = [] is not allowed; give one, or a list of which every deal draws one")
         self.rules = [Rules.load(one, **overrides) for one in several]  # type: ignore[arg-type]
         self.num_deals = num_deals
         self._table = rules_table(self.rules)
@@ -139,8 +141,9 @@ class BatchEnv:
     def deal(self, seeds: Array) -> None:
         """Start all deals anew from these deal seeds [N]."""
         seeds = np.asarray(seeds)
-        if seeds.shape != (self.num_deals,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.max() > MAX_SEED:
-            raise ValueError(f"seeds must be {self.num_deals} ints from 0 to {MAX_SEED}, not {seeds.dtype}{seeds.shape}")
+        fits = seeds.shape == (self.num_deals,) and seeds.dtype.kind in "iu"
+        if not fits or seeds.min() < 0 or seeds.max() > MAX_SEED:
+            raise ValueError(f"seeds must be {self.num_deals} ints from 0 to {MAX_SEED}, not {seeds}")
         self.deal_seed[:] = seeds
         self._actions[:] = kernel.NEW_DEAL
         self._advance()
@@ -155,7 +158,7 @@ class BatchEnv:
         self._look()
 
     def step(self, actions: Array) -> None:
-        """Play one legal action [N] in each deal; an illegal one raises IllegalAction, names the deal, changes nothing."""
+        """Play one legal action [N] in each deal; an illegal one raises IllegalAction with its deal, changes nothing."""
         actions = np.asarray(actions)
         if actions.shape != (self.num_deals,) or actions.dtype.kind not in "iu":
             raise ValueError(f"actions must be {self.num_deals} ints, not {actions.dtype}{actions.shape}")
@@ -260,4 +263,15 @@ class BatchEnv:
 
     def views(self, index: Array | None = None) -> Views:
         """What the seats to move in these deals (by default all) may know."""
-        return Views(self, np.arange(self.num_deals) if index is None else np.asarray(index))
+        return Views(self, np.arange(self.num_deals) if index is None else self._checked(index))
+
+    def _checked(self, index: Any) -> Array:
+        """Deals as an array of their numbers; a mask [N] of bools picks those that are true."""
+        found = np.asarray(index)
+        if found.dtype == bool and found.shape == (self.num_deals,):
+            return np.flatnonzero(found)
+        if found.size == 0:
+            return np.zeros(0, np.int64)
+        if found.dtype.kind not in "iu" or found.ndim != 1 or found.min() < 0 or found.max() >= self.num_deals:
+            raise IndexError(f"{index!r} are not deals of this batch; deals: 0 to {self.num_deals - 1}, or a mask")
+        return found

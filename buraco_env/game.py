@@ -425,10 +425,11 @@ class View:
 
         Where another seat is in the middle of its turn, only deals count in which it can complete that turn.
         """
-        start, pool = check_seed(seed), np.zeros(NUM_CARDS_MAX, np.int8)
-        for attempt in range(_MOST_DEALS):
+        stream, pool = check_seed(seed), np.zeros(NUM_CARDS_MAX, np.int8)
+        for _ in range(_MOST_DEALS):
             game = Game._of(self.rules, self._game._row, self._game._states.copy())
-            kernel.resample_for(game._states[0], game._row, self.seat, (start + attempt) & MAX_SEED, pool)
+            kernel.resample_for(game._states[0], game._row, self.seat, stream, pool)
             if game.over or game.phase == "draw" or self.to_move == self.seat or game.legal_actions():
                 return game
+            stream = (stream * 6364136223846793005 + 1442695040888963407) & MAX_SEED  # a step of MMIX's generator
         raise RuntimeError(f"in {_MOST_DEALS} deals seat {self.to_move} could never complete its turn:\n{game}")

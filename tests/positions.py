@@ -69,3 +69,13 @@ def random_position(rng: random.Random, preset: str, hand: int, pile: int = 0, *
         if not game.over:
             return game
     raise AssertionError(f"no such position in {preset}: {how}")
+
+
+def random_moments(preset: str, seed: int, chance: float, **overrides):
+    """A random deal, stopped now and then: yields the game itself, to be copied before it is changed."""
+    rng, game = random.Random(seed), Game(preset, seed=seed, **overrides)
+    while not game.over:
+        if rng.random() < chance:
+            yield game
+        game.play(rng.choice(game.legal_actions()))
+    yield game
