@@ -12,18 +12,18 @@ A turn is several steps: draw a card or take the pile; meld, lay off and swap, o
 selected until its turn ends. The mask is also `infos[agent]["action_mask"]`, the same array as in the observation; the
 mask of an agent that does not decide is all 0.
 
-**Rewards** are points times `reward_scale`, the acting team's change to both partners and its negative to both opponents,
-at every step. `reward="score_difference"` pays the difference of the deal's scores at its end; `"win"` pays 1, 0 or -1 at
-the end (of the match, with `episode="match"`); `"dense"` pays the change of what lies open as it happens, and hand cards and penalties in the last step: the
-same sum, and no reward tells of a hidden card.
+**Rewards** are points times `reward_scale`, the acting team's change to both partners and its negative to both
+opponents, at every step. `reward="score_difference"` pays the difference of the deal's scores at its end; `"win"`
+pays 1, 0 or -1 at the end (of the match, with `episode="match"`); `"dense"` pays the change of what lies open as it
+happens, and hand cards and penalties in the last step: the same sum, and no reward tells of a hidden card.
 
-**Illegal actions**: `illegal="raise"` raises `IllegalAction` with the reason and changes nothing; `illegal="lose"` ends the
-deal for all, the offender's team pays `illegal_penalty` points (under `"win"`: 1) to the other, and every
+**Illegal actions**: `illegal="raise"` raises `IllegalAction` with the reason and changes nothing; `illegal="lose"`
+ends the deal for all, the offender's team pays `illegal_penalty` points (under `"win"`: 1) to the other, and every
 `infos[agent]["illegal"]` names the offender.
 
-**End**: `terminations` are set when a team goes out or the stock ends, `truncations` when the deal reaches the turn cap of
-the rules (it is scored like an end). A match is truncated after `max_deals` deals: weak players may never reach the
-target.
+**End**: `terminations` are set when a team goes out or the stock ends, `truncations` when the deal reaches the turn
+cap of the rules (it is scored like an end). A match is truncated after `max_deals` deals: weak players may never
+reach the target.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ REWARDS = ("score_difference", "dense", "win")
 RENDER_MODES = ("human", "ansi")
 
 
-class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name PettingZoo asks for
+class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa: N801 - the name PettingZoo asks for
     """Buraco for PettingZoo; the module's docstring is its page.
 
     `rules`: a preset's name, a TOML path or a `Rules`, any field overridden by keyword; `render_mode`: None, "human"
@@ -110,7 +110,7 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
         self._options = np.zeros(kernel.NUM_OPTIONS, np.int64)
         self._options[kernel.OPTION_REWARD] = REWARDS.index(self.reward)
         work, lists = kernel.workspace()
-        self._arguments = (
+        self._arguments: tuple[Any, ...] = (
             self._states, self._table, self._actions, self._results, self._offsets, self._legal, self._before,
             self._offsets_before, self._mask, self._observation, work, lists, self._options, 0,
         )  # fmt: skip
@@ -120,8 +120,9 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
         self._actions[0] = action
         self._before, self._legal = self._legal, self._before
         self._offsets_before[1] = self._offsets[1]
-        arguments = self._arguments
-        kernel.advance(*arguments[:5], self._legal, self._before, *arguments[7:])
+        arguments: list[Any] = list(self._arguments)
+        arguments[5:7] = self._legal, self._before
+        kernel.advance(*arguments)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of an agent's observations, always the same object."""
@@ -189,18 +190,18 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
     def state(self) -> Array:
         """Everything, hidden cards too, for centralised critics in training: int8 [STATE.size]."""
         self._check_reset("state()")
-        out = np.zeros((1, STATE.size), np.int8)
+        out: Array = np.zeros((1, STATE.size), np.int8)
         kernel.fill_states(self._states, self._table, out)
-        return out[0]
+        return out.reshape(STATE.size)
 
-    def step(self, action: int | None) -> None:  # type: ignore[override]
+    def step(self, action: int | None) -> None:
         """Play an action for the selected agent; None, and only None, for one whose deal is over."""
         self._check_reset("step()")
         agent = self.agent_selection
         if not self.agents:
             raise RuntimeError("step() after the end of the episode: call reset()")
         if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)  # type: ignore[arg-type]
+            self._was_dead_step(action)
             return
         chosen = self._legal_id(action)
         self._cumulative_rewards[agent] = 0.0
@@ -271,10 +272,10 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # noqa: N801 - the name Pett
         points = 1.0 if self.reward == "win" else self.illegal_penalty * self.reward_scale
         self._pay(points if self._seat_of[agent] & 1 else -points)
         self._finish(False)
-        for info in self.infos.values():
+        for info in cast(dict[str, dict[str, Any]], self.infos).values():
             info["illegal"] = agent
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The table as text: returned ("ansi") or printed ("human"), with the hand of the agent to move."""
         self._check_reset("render()")
         if self.render_mode is None:

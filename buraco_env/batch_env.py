@@ -51,7 +51,8 @@ class Views:
 
     @property
     def features(self) -> Array:
-        return self._env.features[self._rows]
+        rows: Array = self._env.features[self._rows]
+        return rows
 
     @property
     def rules(self) -> list[Rules]:
@@ -158,7 +159,7 @@ class BatchEnv:
         self._look()
 
     def step(self, actions: Array) -> None:
-        """Play one legal action [N] in each deal; an illegal one raises IllegalAction with its deal, changes nothing."""
+        """Play one legal action [N] in each deal; an illegal one raises IllegalAction, and nothing changes."""
         actions = np.asarray(actions)
         if actions.shape != (self.num_deals,) or actions.dtype.kind not in "iu":
             raise ValueError(f"actions must be {self.num_deals} ints, not {actions.dtype}{actions.shape}")

@@ -174,9 +174,9 @@ class Game:
 
     def state(self) -> Array:
         """Everything, for a critic in training: [STATE.size] int8."""
-        out = np.zeros((1, STATE.size), np.int8)
+        out: Array = np.zeros((1, STATE.size), np.int8)
         kernel.fill_states(self._states, self._row, out)
-        return out[0]
+        return out.reshape(STATE.size)
 
     def describe(self, action: int) -> str:
         """An action in words: `meld 4H 5H 6H`."""
