@@ -168,7 +168,7 @@ def test_records_of_another_batch_are_refused() -> None:
 
 def test_a_game_of_a_batch_is_independent() -> None:
     batch = batch_at(10)
-    before, game = everything(batch), batch.game(2)
+    before, game = everything(batch), batch.game(N - 1)
     game.play(game.legal_actions()[0])
     assert everything(batch) == before
     text = str(game)
