@@ -130,6 +130,11 @@ def test_10_another_meld_may_come_first() -> None:
     assert "meld 9C 9D 9S" in legal(after(game, "take pile"))
 
 
+def test_10_a_pair_and_a_wild_may_come_first_and_the_top_card_join_them() -> None:
+    game = at("rules classic; phase draw; hand 0: 4C 4D 2S KC QS; pile: 4H")
+    assert table(after(game, "take pile", "meld 4C 4D 2S*", "lay off 4H on set 4")) == ["4C 4D 4H 2S*"]
+
+
 def test_10_holding_it_is_not_using_it() -> None:
     game = at("rules classic; phase draw; hand 0: 7H 9C KC QS; team 0: 3D 4D 5D; pile: 7H")
     assert legal(game) == {"draw"}

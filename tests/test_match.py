@@ -96,11 +96,13 @@ def test_a_match_as_an_episode_pays_every_deal_and_ends_decided(preset: str) -> 
 def test_a_match_that_is_won_pays_one_at_its_end() -> None:
     env = buraco_env.env("mini", episode="match", reward="win", target=100, max_deals=500)
     env.reset(seed=4)
-    rng, paid = random.Random(2), {agent: 0.0 for agent in env.agents}
+    rng, paid = random.Random(2), dict.fromkeys(env.agents, 0.0)
     for agent in env.agent_iter():
         observation, reward, over, truncated, _ = env.last()
         paid[agent] += reward
         legal = observation["action_mask"].nonzero()[0]
         env.step(None if over or truncated else int(rng.choice(legal.tolist())))
     assert env.match.over
-    assert [paid[f"player_{seat}"] for seat in range(4)] == [1.0, -1.0, 1.0, -1.0][:: 1 if env.match.winner == 0 else -1]
+    assert [paid[f"player_{seat}"] for seat in range(4)] == [
+        1.0 if seat % 2 == env.match.winner else -1.0 for seat in range(4)
+    ]

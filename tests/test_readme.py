@@ -1,4 +1,7 @@
-"""The README says what is: its programs run, its picture is what `render` shows. `python -m tests.test_readme` redraws it."""
+"""The README says what is: its programs run, its picture is what `render` shows.
+
+`python -m tests.test_readme` draws the picture anew.
+"""
 
 import random
 import re

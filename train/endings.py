@@ -67,7 +67,8 @@ def main(
     text = markdown(rows)
     Console(width=140).print(text, markup=False, highlight=False)
     if out:
-        title = f"# How deals end\n\n`python -m train.endings --deals {deals} --out {out}`: means over {deals} deals a row.\n"
+        command = f"python -m train.endings --deals {deals} --out {out}"
+        title = f"# How deals end\n\n`{command}`: means over {deals} deals.\n"
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(f"{title}\n{text}", encoding="utf-8")
 

@@ -1,7 +1,7 @@
 """Which deals are for training, for choosing a checkpoint, and for the final measure.
 
-A `BatchEnv` that deals by itself derives its seeds by a hash into 0 to 2**62 - 1: these deals are for training. Deals to
-measure by are started from explicit seeds above, in two ranges of their own, so that no deal is in two of the three.
+A `BatchEnv` that deals by itself derives its seeds by a hash into 0 to 2**62 - 1: these deals are for training. Deals
+to measure by start from explicit seeds above, in two ranges of their own, so that no deal is in two of the three.
 """
 
 from __future__ import annotations

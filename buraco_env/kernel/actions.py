@@ -6,6 +6,7 @@ onto the place where a fixed wild stands. Where wilds move, a wild is always lai
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -122,7 +123,7 @@ assert len(ARGS) == NUM_ACTIONS
 # for a rank whose counts by suit are packed two bits a suit: which of SUITS_OF_THREE, SUITS_OF_TWO it can make, as bits
 
 
-def _choices(suits_of: list[tuple[int, ...]]) -> Array:
+def _choices(suits_of: Sequence[tuple[int, ...]]) -> Array:
     masks = np.zeros(256, np.int32)
     for code in range(256):
         for index, suits in enumerate(suits_of):

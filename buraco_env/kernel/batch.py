@@ -131,11 +131,13 @@ def advance(
         action = actions[i]
         _clear_result(result)
         if action == NEW_DEAL:
-            _new_deal(s, rules, result.deal_seed)
+            _new_deal(s, rules, int(result.deal_seed))
         elif action >= 0:
             _play_one(s, rules[s.rules], action, options[OPTION_REWARD], result)
             if s.phase == OVER and options[OPTION_REDEAL]:
-                _new_deal(s, rules, mix_seed(s.deal_seed, 1))
+                s.match_score[0] = 0
+                s.match_score[1] = 0
+                _new_deal(s, rules, mix_seed(int(s.deal_seed), 1))
         result.deal_seed = s.deal_seed
         result.seat = s.seat
         r = rules[s.rules]
@@ -147,8 +149,8 @@ def advance(
             for index in range(at, at + count):
                 mask[i, legal[index]] = 1
         if observation.shape[0]:
-            observe(s, r, s.seat, observation[i])
-    return n
+            observe(s, r, int(s.seat), observation[i])
+    return int(n)
 
 
 @entry

@@ -152,7 +152,7 @@ def _share_table(action: int, use: int) -> bool:
     first, second = int(ARGS[action, KIND]), int(ARGS[use, KIND])
     if (first < K_LAY_RUN) != (second < K_LAY_RUN):
         return False
-    return ARGS[action, SLOT] == ARGS[use, SLOT]
+    return int(ARGS[action, SLOT]) == int(ARGS[use, SLOT])
 
 
 @kernel

@@ -42,12 +42,14 @@ def _cache_folder() -> str:
 
 if COMPILED:
     from llvmlite import ir
-    from numba.core import cgutils, types
+    from numba.core import cgutils
+    from numba.core import types as numba_types
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
     from numba.core.compiler_machinery import AnalysisPass, register_pass
     from numba.core.typed_passes import NativeLowering
     from numba.extending import intrinsic
 
+    types: Any = numba_types
     _CACHE = _cache_folder()
 
     def _as_int64(kind: Any) -> Any:

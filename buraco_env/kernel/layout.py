@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Piece(NamedTuple):
@@ -20,15 +20,15 @@ class Layout(tuple[Piece, ...]):
 
     @property
     def size(self) -> int:
-        return self[-1].slice.stop
+        return int(self[-1].slice.stop)
 
-    def __getitem__(self, key: object) -> Piece:  # type: ignore[override]
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             for piece in self:
                 if piece.name == key:
                     return piece
             raise KeyError(f"no piece {key!r}; pieces: {', '.join(piece.name for piece in self)}")
-        return super().__getitem__(key)  # type: ignore[index, return-value]
+        return super().__getitem__(key)
 
 
 def make_layout(pieces: list[tuple[str, tuple[int, ...], float, str]]) -> Layout:

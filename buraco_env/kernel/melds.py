@@ -190,7 +190,7 @@ def lay_natural(r: Record, run: int, suit: int, position: int) -> int:
         after = layout(r, suit, naturals & MIDDLE, aces, twos + wild_two + 1, other)
         return after if run_wild(after) == wild else 0
     after = layout(r, suit, naturals & MIDDLE | bit, aces, twos + wild_two, other)
-    if int(r.wild_moves) == SLIDES and twos and not run_naturals(after) & 2:
+    if after and int(r.wild_moves) == SLIDES and twos and not run_naturals(after) & 2:
         return 0  # a natural never becomes wild again
     return after
 

@@ -108,7 +108,8 @@ _RUN_BYTES, _SET_BYTES = RUN_SLOTS * 4, SET_SLOTS * 5
 
 @kernel
 def _put_number(out: Array, at: int, value: int) -> None:
-    """A number as hundreds and rest."""
+    """A number as hundreds and rest, no further than the hundreds go."""
+    value = min(max(value, -12800), 12799)
     out[at] = value // 100
     out[at + 1] = value % 100
 
@@ -168,7 +169,7 @@ def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
     _put_number(out, at + _TURN, int(s.turn))
     out[at + _OPENING] = int(int(s.opening) >= 0)
     out[at + _SINGLE] = int(int(s.single) >= 0)
-    _put_number(out, at + _TARGET, min(int(r.target), 12799))
+    _put_number(out, at + _TARGET, int(r.target))
     copy_field(out, at + _RULES, r, _R_OBSERVED, _NUM_RULES)
 
 

@@ -336,7 +336,7 @@ def _discard(s: Record, r: Record, card: int) -> None:
     forget_taken(s)
     lose(s, seat, card)
     put_on_pile(s, card)
-    s.discarded[seat, card] = int(s.discarded[seat, card]) + 1
+    s.discarded[seat, card] = min(int(s.discarded[seat, card]) + 1, 127)
     if int(s.hand_size[seat]) == 0:
         if not may_take_morto(s, r, team_of(seat)):
             _go_out(s, r, team_of(seat))
