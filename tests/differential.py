@@ -1,8 +1,8 @@
 """Play random deals in the kernel and in the reference side by side: `python -m tests.differential --deals 1000`.
 
 State and score are compared after every decision. With `--sparse` the legal list is compared where a duty is open or
-at most three cards are left, and at one in ten other decisions; else everywhere. Progress goes to a file, so that a long
-run can be stopped and goes on where it was.
+at most three cards are left, and at one in ten other decisions; else everywhere. Progress goes to a file, so that a
+long run can be stopped and goes on where it was.
 """
 
 import argparse

@@ -1,8 +1,15 @@
-"""Every way a turn can end, by the kernel's legal actions one after another."""
+"""Every way a turn can end, by the kernel's legal actions one after another, against whole layouts.
 
-from buraco_env import Game
+`python -m tests.outcomes --positions 300` compares so many small positions of each preset.
+"""
+
+import argparse
+import random
+
+from buraco_env import Game, rule_names
 from tests import reference_layouts as layouts
 from tests.bridge import to_reference
+from tests.positions import random_position
 
 
 def table_key(game: Game, team: int) -> tuple:
@@ -50,3 +57,30 @@ def reachable(game: Game) -> set[tuple]:
             else:
                 todo.append(after)
     return found
+
+
+def check_preset(preset: str, positions: int, seed: int = 17) -> int:
+    """Compare the ends of turns in small random positions; gives how many of them had a top card to use."""
+    rng, with_duty, checked = random.Random(seed), 0, 0
+    while checked < positions:
+        pile = rng.choice([0, 0, 0, 1, 2, 3])
+        game = random_position(rng, preset, rng.randint(1, 7 - pile), pile, canasta=rng.random() < 0.6)
+        if pile:
+            if game.parse("take pile") not in game.legal_actions():
+                continue
+            game.play("take pile")
+        with_duty += game.record.top >= 0
+        expected = layouts.end_of_turn_outcomes(to_reference(game))
+        found = reachable(game)
+        assert found == expected, f"{game}\nonly kernel {found - expected}\nonly layouts {expected - found}"
+        checked += 1
+    return with_duty
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--positions", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=17)
+    args = parser.parse_args()
+    for name in rule_names():
+        print(name, args.positions, "positions agree,", check_preset(name, args.positions, args.seed), "with a duty")

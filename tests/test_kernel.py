@@ -8,11 +8,10 @@ import pytest
 
 from buraco_env import BatchEnv, Game, rule_names
 from tests import reference as ref
-from tests import reference_layouts as layouts
 from tests.bridge import action_tuple, to_reference
 from tests.conftest import deals
 from tests.differential import check_legal, check_state, play_deal
-from tests.outcomes import reachable
+from tests.outcomes import check_preset
 from tests.positions import random_position
 
 pytestmark = pytest.mark.kernel
@@ -98,20 +97,7 @@ def test_small_classic_positions_agree_with_the_reference(capsys: pytest.Capture
 
 @pytest.mark.parametrize("preset", rule_names())
 def test_every_turn_that_whole_layouts_allow_can_be_played_and_no_other(preset: str) -> None:
-    rng, with_duty, checked = random.Random(17), 0, 0
-    while checked < deals(100):
-        pile = rng.choice([0, 0, 0, 1, 2, 3])
-        game = random_position(rng, preset, rng.randint(1, 7 - pile), pile, canasta=rng.random() < 0.6)
-        if pile:
-            if 1 not in game.legal_actions():
-                continue
-            game.play("take pile")
-        with_duty += game.record.top >= 0
-        expected = layouts.end_of_turn_outcomes(to_reference(game))
-        found = reachable(game)
-        assert found == expected, f"{game}\nonly kernel {found - expected}\nonly layouts {expected - found}"
-        checked += 1
-    print(preset, checked, "positions,", with_duty, "with a duty")
+    check_preset(preset, deals(100))
 
 
 @pytest.mark.parametrize("preset", rule_names())
