@@ -47,7 +47,6 @@ from buraco_env.kernel.state import (
 )
 
 MAX_DEPTH = 108  # moves ahead: each lays a card for good
-SMALL_HAND = 7  # up to so many cards every move is searched, above it those that can help with the top card
 ALL_WILDS = 1 << JOKER | 1 << 1 | 1 << 14 | 1 << 27 | 1 << 40
 RANK_MASK = 1 | 1 << 13 | 1 << 26 | 1 << 39  # the aces; shifted by r the cards of rank r
 
@@ -79,18 +78,22 @@ def may_discard_last(s: Record, r: Record, seat: int, card: int) -> bool:
 
 
 @kernel
-def _may_help(s: Record, action: int, top: int) -> bool:
-    """The move can lead to the use of the top card: it uses it, frees a wild, or changes a run that could take it.
+def _may_help(s: Record, r: Record, action: int, top: int) -> bool:
+    """The move can lead to the use of the top card; any other can as well be made after it.
 
-    A natural top card is helped by its own suit's runs only, a wild one by any run; a set that could take the card
-    takes it at once.
+    Whatever line uses the top card: moves before it that touch no run of its suit and no set of its rank (for a wild
+    top card: no run at all) and free no wild can follow it, in the same order. The hand is not empty before, and the
+    table at the end is the same.
     """
     if int(USES[action]) >> top & 1:
         return True
     suit = int(ARGS[action, SUIT])
-    if suit < 0:
-        return False
-    return is_wild_card(top) or suit == top // 13 or int(ARGS[action, KIND]) == K_LAY_RUN
+    if suit >= 0:
+        return is_wild_card(top) or suit == top // 13 or is_swap(s, r, action)
+    rank = int(ARGS[action, SLOT])
+    if int(ARGS[action, KIND]) >= K_LAY_RUN:
+        rank = rank // SETS_PER_RANK
+    return not is_wild_card(top) and rank == top % 13
 
 
 @kernel
@@ -110,12 +113,12 @@ def can_finish(r: Record, work: Array, lists: Array, depth: int) -> bool:
         return False
     found = lists[depth]
     n = moves(s, r, found)
-    all_moves = hand <= SMALL_HAND or top < 0 or int(s.opened[team_of(seat)]) == 0
+    all_moves = top < 0 or int(s.opened[team_of(seat)]) == 0
     for direct in range(1, -1, -1):  # what uses the top card itself comes first
         for index in range(n):
             action = int(found[index])
             uses_top = int(top >= 0 and int(USES[action]) >> top & 1)
-            if uses_top == direct and (all_moves or _may_help(s, action, top)):
+            if uses_top == direct and (all_moves or _may_help(s, r, action, top)):
                 copy_record(work[depth + 1], s)
                 apply_meld(work[depth + 1], r, action)
                 if can_finish(r, work, lists, depth + 1):
