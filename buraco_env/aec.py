@@ -5,7 +5,7 @@
 | Agents | `player_0` … `player_3` (two seats: `player_0`, `player_1`); partners are 0 and 2, 1 and 3 |
 | Action space | `Discrete(NUM_ACTIONS)`, the same ids for every rule set; `Game.describe` puts one in words |
 | Observation | `{"observation": int8 [OBSERVATION.size], "action_mask": int8 [NUM_ACTIONS]}`; pieces: `OBSERVATION` |
-| State | `state()`: int8 [STATE.size], everything, for centralised critics in training |
+| State | `state()`: int8 [STATE.size], all cards and the public table, for centralised critics in training |
 | Episode | one deal; with `episode="match"` deals to the target of the rules, the start rotating |
 
 A turn is several steps: draw a card or take the pile; meld, lay off and swap, one action each; discard. The agent stays
@@ -19,7 +19,7 @@ happens, and hand cards and penalties in the last step: the same sum, and no rew
 
 **Illegal actions**: `illegal="raise"` raises `IllegalAction` with the reason and changes nothing; `illegal="lose"`
 ends the deal for all, the offender's team pays `illegal_penalty` points (under `"win"`: 1) to the other, and every
-`infos[agent]["illegal"]` names the offender.
+`infos[agent]["illegal"]` is the offender's name.
 
 **End**: `terminations` are set when a team goes out or the stock ends, `truncations` when the deal reaches the turn
 cap of the rules (it is scored like an end). A match is truncated after `max_deals` deals: weak players may never
@@ -37,17 +37,16 @@ import pettingzoo
 from gymnasium import spaces
 from pettingzoo.utils.env import AECEnv
 
-from buraco_env.game import Game, IllegalAction, check_seed
+from buraco_env.game import Game, IllegalAction, check_seed, next_seed
 from buraco_env.kernel import batch as kernel
 from buraco_env.kernel.actions import NUM_ACTIONS
-from buraco_env.kernel.deal import MAX_DERIVED_SEED
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import STATE_DTYPE, Array, rules_table
 from buraco_env.match import Ledger, deal_seed
 from buraco_env.render.ansi import table_text
 from buraco_env.rules import Rules
 
-REWARDS = ("score_difference", "dense", "win")
+REWARDS = kernel.REWARDS
 RENDER_MODES = ("human", "ansi")
 
 
@@ -83,6 +82,9 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
         _check("reward", reward, REWARDS)
         _check("illegal", illegal, ("raise", "lose"))
         _check("episode", episode, ("deal", "match"))
+        _check_number("illegal_penalty", illegal_penalty, 0)
+        _check_number("reward_scale", reward_scale, None)
+        _check_number("max_deals", max_deals, 1)
         self.rules = Rules.load(rules, **overrides)
         self.render_mode = render_mode
         self.reward, self.reward_scale = reward, float(reward_scale)
@@ -135,7 +137,7 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal anew: with a seed the same deal as `Game(rules, seed=seed)`, without one the next in a row of deals."""
         if seed is None and self._seed >= 0:
-            seed = (self._seed * 6364136223846793005 + 1442695040888963407) & MAX_DERIVED_SEED
+            seed = next_seed(self._seed)
         self._seed = check_seed(seed)
         self.match = Ledger(self.rules)
         self._deal()
@@ -188,7 +190,7 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
         return not self.agents or self.terminations[self.agents[0]] or self.truncations[self.agents[0]]
 
     def state(self) -> Array:
-        """Everything, hidden cards too, for centralised critics in training: int8 [STATE.size]."""
+        """All cards, hidden ones too, and the public table, for critics in training: int8 [STATE.size]."""
         self._check_reset("state()")
         out: Array = np.zeros((1, STATE.size), np.int8)
         kernel.fill_states(self._states, self._table, out)
@@ -313,6 +315,12 @@ def _observation_space() -> spaces.Dict:
 def _check(name: str, value: object, allowed: tuple[Any, ...]) -> None:
     if value not in allowed:
         raise ValueError(f"{name} = {value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
+
+
+def _check_number(name: str, value: object, least: int | None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or (least is not None and value < least):
+        allowed = "a number" if least is None else f"a number from {least} on"
+        raise ValueError(f"{name} = {value!r} is not allowed; allowed: {allowed}")
 
 
 def env(rules: str | Path | Rules = "classic", render_mode: str | None = None, **options: Any) -> raw_env:

@@ -17,7 +17,7 @@ from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import STATE_DTYPE, Array, rules_row, rules_table
 from buraco_env.rules import Rules
 
-REWARDS = ("score_difference", "dense", "win")
+REWARDS = kernel.REWARDS
 _LEGAL_PER_DEAL = 24  # room at first; it grows when a step needs more
 
 
@@ -74,7 +74,7 @@ class BatchEnv:
 
     seat [N] that decides; observation [N, OBSERVATION.size] int8; action_mask [N, NUM_ACTIONS] int8;
     offsets [N + 1], legal [L]: the legal ids of deal i are `legal[offsets[i]:offsets[i + 1]]`, ascending;
-    features [L, FEATURES.size] int8; state [N, STATE.size] int8: everything, for a critic in training;
+    features [L, FEATURES.size] int8; state [N, STATE.size] int8: all cards and the public table, for a critic;
     reward [N]; terminated, truncated [N] bool, final_scores [N, 2], end_reason [N] (0 none, 1 out, 2 stock, 3 turn
     cap) of deals that ended in this step, and of these `results` [N] has turns, clean and dirty canastas and mortos of
     both teams too; deal_seed [N]: deal i replays as `Game(rules, seed=deal_seed[i])`.
@@ -236,7 +236,7 @@ class BatchEnv:
 
     @property
     def state(self) -> Array:
-        """Everything, for a critic in training: [N, STATE.size] int8."""
+        """All cards and the public table, for a critic in training: [N, STATE.size] int8."""
         if not len(self._state):
             self._state = np.zeros((self.num_deals, STATE.size), np.int8)
             self._fill_state()

@@ -15,6 +15,7 @@ from buraco_env.cards import card_text
 from buraco_env.kernel import actions as A
 from buraco_env.kernel import batch as kernel
 from buraco_env.kernel.deal import MAX_DERIVED_SEED, MAX_SEED
+from buraco_env.kernel.melds import CANASTA
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import (
     NUM_CARDS_MAX,
@@ -51,7 +52,7 @@ class Meld:
 
     @property
     def is_canasta(self) -> bool:
-        return len(self.cards) >= 7
+        return len(self.cards) >= CANASTA
 
     def __str__(self) -> str:
         return " ".join(self.cards)
@@ -90,6 +91,18 @@ def check_seed(seed: int | None) -> int:
     return int(seed)
 
 
+def _check_scores(scores: tuple[int, int]) -> tuple[int, int]:
+    """Two whole numbers that a match can have brought."""
+    if len(scores) != 2 or not all(isinstance(x, int | np.integer) and abs(x) < 1_000_000 for x in scores):
+        raise ValueError(f"match_scores = {scores!r} is not allowed; allowed: two ints below a million")
+    return scores
+
+
+def next_seed(seed: int) -> int:
+    """The seed that follows one: a step of MMIX's linear congruential generator, below what `mix_seed` gives."""
+    return (seed * 6364136223846793005 + 1442695040888963407) & MAX_DERIVED_SEED
+
+
 class Game:
     """One deal. `rules` is a preset's name, a TOML path or a `Rules`; any rule field may be overridden by keyword.
 
@@ -112,7 +125,7 @@ class Game:
         starter = self._check_seat(starter)
         self._row = rules_row(self.rules)
         self._states = np.zeros(1, STATE_DTYPE)
-        self._states[0].match_score[:] = match_scores
+        self._states[0].match_score[:] = _check_scores(match_scores)
         _buffers().results[0].deal_seed = check_seed(seed)
         self._advance(kernel.NEW_DEAL)
         if starter:
@@ -173,7 +186,7 @@ class Game:
         return out
 
     def state(self) -> Array:
-        """Everything, for a critic in training: [STATE.size] int8."""
+        """All cards and the public table (not who did what before), for a critic in training: [STATE.size] int8."""
         out: Array = np.zeros((1, STATE.size), np.int8)
         kernel.fill_states(self._states, self._row, out)
         return out.reshape(STATE.size)
@@ -186,6 +199,8 @@ class Game:
 
     def parse(self, text: str) -> int:
         """The id of an action in words; a ValueError says what can't be read."""
+        if not isinstance(text, str):
+            raise ValueError(f"{text!r} is no text: write an action as `describe` does, such as draw or discard 7H")
         return notation.parse_action(self._states[0], self._row[0], text)
 
     def play(self, action: int | str) -> None:
@@ -431,5 +446,5 @@ class View:
             kernel.resample_for(game._states[0], game._row, self.seat, stream, pool)
             if game.over or game.phase == "draw" or self.to_move == self.seat or game.legal_actions():
                 return game
-            stream = (stream * 6364136223846793005 + 1442695040888963407) & MAX_SEED  # a step of MMIX's generator
+            stream = next_seed(stream)
         raise RuntimeError(f"in {_MOST_DEALS} deals seat {self.to_move} could never complete its turn:\n{game}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from buraco_env.cards import card_text, is_wild
+from buraco_env.cards import JOKER, card_text, is_wild
 from buraco_env.kernel import actions as A
 from buraco_env.kernel.state import EXTRA, RUN_SLOTS, Record
 from buraco_env.notation import meld_names
@@ -66,6 +66,9 @@ def _missing_card(s: Record, action: int) -> str:
         held = int(s.hand[s.seat, card])
         if wanted > held:
             return f"the hand holds {'only one' if held else 'no'} {card_text(card)}"
+        buried = (int(s.locked) >> card & 1) + (int(s.locked_twin) >> card & 1)
+        if wanted > held - buried and card != JOKER and int(A.ARGS[action, A.KIND]) != A.K_DISCARD:
+            return f"{card_text(card)} lies among the buried cards, barred until {card_text(int(s.top))} is used"
     return ""
 
 

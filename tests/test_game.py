@@ -129,7 +129,12 @@ REFUSALS = [
     (at("classic", "4H 5H 9D JD QD KD", more="taken: 4H 9D KD, use KD"), "discard 4H", "top card KD must be melded"),
     (at("classic", "9D KD KS KC 3C", "4D 5D 6D", more="taken: 4H 9D KD, use KD"), "lay off 9D on 4D-6D", "no such"),
     (at("classic", "3H 4H 5H KD KS KC", more="taken: 3S KD, use KD"), "meld KC KD KS", None),
-    (at("classic", "KH KS KC KD 3C", more="taken: 3S KD, use KD"), "meld KC KH KS", f"{UNTIL}the pile's top card KD"),
+    (at("classic", "KH KS KC KD 3C", more="taken: 3S KD, use KD"), "meld KC KH KS", None),
+    (
+        at("classic_brazilian", "KS KD JK 5C 6C 3H 9S", more="taken: 3S KD, use KD"),
+        "meld 5C 6C JK*",
+        f"{UNTIL}the pile's top card KD",
+    ),
     (
         at("fechado", "3H 4H 5H KD JD QD", more="taken: KD, use KD"),
         "meld 3H 4H 5H",
@@ -138,7 +143,7 @@ REFUSALS = [
     (
         at("fechado", "9H 7H JH TH 3C", "4H 5H 6H", more="taken: 7H 9H, use 9H"),
         "lay off 7H on 4H-6H",
-        "top card 9H must be melded first, with cards held before",
+        "7H lies among the buried cards, barred until 9H is used",
     ),
     (at("fechado", "9H TH JH KH 3C", "4H 5H 6H", more="taken: 9H, use 9H"), "lay off 9H on 4H-6H", "no such meld"),
     (

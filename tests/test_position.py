@@ -126,7 +126,7 @@ IMPOSSIBLE = [
     ("rules aberto\nhand 0: JK 3H", "'hand 0: JK 3H'", "only 0 JK"),
     ("hand 0: 7h", "'hand 0: 7h'", "write '7H'"),
     ("hand 0: 7H + x", "'hand 0: 7H [+] x'", "NUMBER"),
-    ("hand 0: + 999", "'hand 0: [+] 999'", "only 108 unseen"),
+    ("hand 0: + 999", "'hand 0: [+] 999'", "108 unseen cards are left for all"),
     ("hand 0: 7H + 12345678901234567890", "'hand 0: ", "NUMBER"),
     ("hand 0:", "'hand 0:'", "empty"),
     ("hand 0: + 0", "'hand 0:'", "empty"),

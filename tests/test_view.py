@@ -269,3 +269,11 @@ def test_features_describe_the_action() -> None:
     assert value("lay off 7H on 4H-6H", "length_after") == [4] and value("lay off 7H on 4H-6H", "points") == [0, 5]
     assert value("meld KC KD JK*", "points") == [0, 50] and value("meld KC KD JK*", "cards_left") == [1]
     assert value("discard 7H", "card") == [parse_card("7H") + 1]
+
+
+def test_a_card_that_went_back_alone_shows_its_twin_in_the_hand() -> None:
+    game = Game.from_position("rules online\nseat 0\nphase draw\nhand 0: 7H 4C 9C KD 3S\npile: 7H", seed=1)
+    game.play("take pile")
+    game.play("discard 7H")
+    assert game.view(1).known(0) == ["7H"]
+    assert all("7H" in game.view(1).resample(seed).hand(0) for seed in range(20))

@@ -27,6 +27,7 @@ from agents import Agent, make
 from agents.base import Array, segments
 from buraco_env import BatchEnv
 from train.command import one_line_errors
+from train.config import ConfigError
 from train.report import show
 from train.seeds import deal_seeds
 
@@ -201,6 +202,8 @@ def main(
     workers: Annotated[int, typer.Option(min=1, help="processes that play")] = 1,
 ) -> None:
     """Play A against B on duplicate deals and print how many points a deal A is better."""
+    if json_file and not json_file.parent.is_dir():
+        raise ConfigError(f"{json_file} can't be written: there is no folder {json_file.parent}")
     results = [compare(a, b, rules, pairs, seed=seed, workers=workers)]
     show(results)
     if json_file:

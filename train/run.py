@@ -96,9 +96,13 @@ class Trainer:
 
     def _go_on(self) -> None:
         tensors, state = load_resume(self.run.folder)
-        self.learner = Learner(self.config, state["learner"]["reward_spread"])
-        self.learner.restore(tensors, state["learner"])
-        self.minutes, self.points = state["minutes"], state["points"]
+        try:
+            self.learner = Learner(self.config, state["learner"]["reward_spread"])
+            self.learner.restore(tensors, state["learner"])
+            self.minutes, self.points = state["minutes"], state["points"]
+        except (KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise ConfigError(f"the checkpoint in {self.run.folder} does not fit this run: {reason}") from None
         self.run.forget_after(self.learner.updates)
 
     @property

@@ -24,7 +24,8 @@ from buraco_env.kernel.state import END_TURN_CAP, NUM_TEAMS, OVER, RUNS_PER_SUIT
 # what `advance` may be asked to do with a deal instead of an action
 LOOK, NEW_DEAL = -1, -2
 # OPTIONS: what a step pays; whether a deal that ended is followed by the next at once; whether the guard is left out
-REWARD_SCORE_DIFFERENCE, REWARD_DENSE, REWARD_WIN = range(3)
+REWARDS = ("score_difference", "dense", "win")
+REWARD_SCORE_DIFFERENCE, REWARD_DENSE, REWARD_WIN = range(len(REWARDS))
 OPTION_REWARD, OPTION_REDEAL, OPTION_UNGUARDED, NUM_OPTIONS = range(4)
 
 RESULT_DTYPE = np.dtype(

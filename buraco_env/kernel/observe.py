@@ -38,6 +38,7 @@ _PUBLIC: list[tuple[str, tuple[int, ...], float, str]] = [
     ("pile", (_TYPES,), 1 / 2, "cards of each type in the discard pile"),
     ("pile_top", (_TYPES,), 1, "1 for the card on top of the pile"),
     ("must_use", (_TYPES,), 1, "1 for the card that must be melded since the pile was taken"),
+    ("single", (_TYPES,), 1, "1 for the card that came as a pile of one and may go back only with a twin in hand"),
     ("bottom", (_TYPES,), 1 / 2, "cards seen going to the bottom of the stock and not drawn yet"),
     ("hand_sizes", (MAX_SEATS,), 1 / 11, "cards in each hand"),
     ("waiting", (MAX_SEATS,), 1, "the seat took a morto by discarding and has not played since"),
@@ -54,7 +55,6 @@ _PUBLIC: list[tuple[str, tuple[int, ...], float, str]] = [
     ("mortos_left", (1,), 1 / 2, "mortos on the table"),
     ("turn", (2,), 1 / 50, "turns finished: hundreds, rest"),
     ("opening", (1,), 1, "the first meld is below its minimum"),
-    ("single", (1,), 1, "a card that came as a pile of one may not go back alone"),
     ("target", (2,), 1 / 20, "points that end a match: hundreds, rest"),
     ("rules", (len(RULE_FIELDS),), 1 / 5, "the rule fields in order, each in its unit (`RULE_UNITS`)"),
 ]
@@ -91,8 +91,8 @@ _HANDS, _STOCK, _COMING, _MORTOS, _SEAT = (
 _OBSERVATION_TABLE, _OBSERVATION_PUBLIC = OBSERVATION["runs"].slice.start, OBSERVATION["pile"].slice.start
 _STATE_TABLE, _STATE_PUBLIC = STATE["runs"].slice.start, STATE["pile"].slice.start
 _PUBLIC_LAYOUT = make_layout(_PUBLIC)
-(_PILE, _PILE_TOP, _MUST_USE, _BOTTOM, _SIZES, _WAITING, _STARTER, _TAKEN, _CLEAN, _DIRTY, _OPENED, _OPEN_SCORE,
- _MATCH_SCORE, _PHASE, _STOCK_SIZE, _PILE_SIZE, _MORTOS_LEFT, _TURN, _OPENING, _SINGLE, _TARGET, _RULES) = (
+(_PILE, _PILE_TOP, _MUST_USE, _SINGLE, _BOTTOM, _SIZES, _WAITING, _STARTER, _TAKEN, _CLEAN, _DIRTY, _OPENED,
+ _OPEN_SCORE, _MATCH_SCORE, _PHASE, _STOCK_SIZE, _PILE_SIZE, _MORTOS_LEFT, _TURN, _OPENING, _TARGET, _RULES) = (
     piece.slice.start for piece in _PUBLIC_LAYOUT
 )  # fmt: skip
 _NUM_RULES = len(RULE_FIELDS)
@@ -148,6 +148,7 @@ def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
     copy_field(out, at + _BOTTOM, s, _S_BOTTOM_COUNT, NUM_CARD_TYPES)
     _put_one(out, at + _PILE_TOP, int(s.pile[size - 1]) if size else -1)
     _put_one(out, at + _MUST_USE, int(s.top))
+    _put_one(out, at + _SINGLE, int(s.single))
     for index in range(MAX_SEATS):
         other = _seat_at(seat, index, seats)
         out[at + _SIZES + index] = s.hand_size[other]
@@ -168,7 +169,6 @@ def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
     out[at + _MORTOS_LEFT] = s.mortos_left
     _put_number(out, at + _TURN, int(s.turn))
     out[at + _OPENING] = int(int(s.opening) >= 0)
-    out[at + _SINGLE] = int(int(s.single) >= 0)
     _put_number(out, at + _TARGET, int(r.target))
     copy_field(out, at + _RULES, r, _R_OBSERVED, _NUM_RULES)
 
@@ -202,7 +202,7 @@ def observe(s: Record, r: Record, seat: int, out: Array) -> None:
 
 @kernel
 def full_state(s: Record, r: Record, out: Array) -> None:
-    """Everything, seat 0 and team 0 first, for a critic in training: fills `out` [STATE.size] int8."""
+    """All cards and the public table, seat 0 and team 0 first, for a critic: fills `out` [STATE.size] int8."""
     for index in range(_STATE_TABLE):
         out[index] = 0
     for seat in range(MAX_SEATS):

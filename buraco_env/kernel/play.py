@@ -336,6 +336,8 @@ def _discard(s: Record, r: Record, card: int) -> None:
     forget_taken(s)
     lose(s, seat, card)
     put_on_pile(s, card)
+    if int(s.single) == card and int(s.known[seat, card]) == 0:  # it goes back only with a twin in hand: known now
+        reveal(s, seat, card)
     s.discarded[seat, card] = min(int(s.discarded[seat, card]) + 1, 127)
     if int(s.hand_size[seat]) == 0:
         if not may_take_morto(s, r, team_of(seat)):

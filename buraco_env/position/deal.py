@@ -51,9 +51,11 @@ def deal_the_rest(s: Record, rules: Rules, lines: Lines, rng: random.Random) -> 
         _use_all(deck, place)
     unseen = deck.unseen()
     rng.shuffle(unseen)
+    if sum(place.wanted for place in [*hands, *mortos]) > len(unseen):
+        most = max([*hands, *mortos], key=lambda place: place.wanted)
+        left = f"{len(unseen)} unseen cards are left for all"
+        raise PositionError(f"{most.line!r}: {most.wanted} cards would be dealt there, and {left}")
     for place in [*hands, *mortos]:
-        if place.wanted > len(unseen):
-            raise PositionError(f"{place.line!r}: there are only {len(unseen)} unseen cards left for it")
         place.cards.extend(unseen.pop() for _ in range(place.wanted))
     if stock.wanted not in (-1, len(unseen)):
         size = len(stock.cards) + len(unseen)
