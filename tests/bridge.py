@@ -6,9 +6,11 @@ import numpy as np
 
 from buraco_env import Game
 from buraco_env.cards import NUM_CARD_TYPES, RANKS, SUITS, card_text
+from buraco_env.game import END_REASONS, PHASES
 from buraco_env.kernel import actions as A
 from buraco_env.kernel.state import LOW, RUN_SLOTS
 from buraco_env.notation import WILD_TEXT
+from buraco_env.rules import Rules
 from tests import reference as ref
 
 
@@ -36,60 +38,79 @@ def action_tuple(action: int) -> tuple:
     return ("lay wild set", rank, slot % 4, wild_card)
 
 
+FIELDS = (
+    *("hand", "run", "set", "pile", "taken_size", "pile_size", "stock", "stock_size", "morto", "mortos_left", "taken"),
+    *("waiting", "seat", "starter", "turn", "phase", "top", "single", "opening", "opened", "end_reason", "out_team"),
+)
 TEXTS = [card_text(card) for card in range(NUM_CARD_TYPES)]
+
+
+@cache
+def _values(rules: Rules) -> dict:
+    return rules.values()
 
 
 def _cards(counts) -> list[str]:
     return [TEXTS[card] for card, count in enumerate(counts.tolist()) for _ in range(count)]
 
 
-def _runs(s, team: int) -> dict:
+def _runs(table) -> dict:
     found = {suit: [] for suit in SUITS}
-    for slot in np.flatnonzero(s.run[team, :, LOW]).tolist():
-        low, high, wild, wild_at = s.run[team, slot].tolist()
+    for slot in np.flatnonzero(table[:, LOW]).tolist():
+        low, high, wild, wild_at = table[slot].tolist()
         found[SUITS[slot // 6]].append(ref.Run(SUITS[slot // 6], low, high, WILD_TEXT[wild] or None, wild_at))
     return found
 
 
-def _sets(s, team: int) -> dict:
+def _sets(table) -> dict:
     found = {rank: [] for rank in RANKS}
-    for slot in np.flatnonzero(s.set[team].any(1)).tolist():
-        *counts, wild = s.set[team, slot].tolist()
+    for slot in np.flatnonzero(table.any(1)).tolist():
+        *counts, wild = table[slot].tolist()
         naturals = [RANKS[slot // 4] + SUITS[suit] for suit, count in enumerate(counts) for _ in range(count)]
         found[RANKS[slot // 4]].append(ref.Set_(RANKS[slot // 4], naturals, WILD_TEXT[wild] or None))
     return found
 
 
+def _opening(slot: int) -> tuple | None:
+    if slot < 0:
+        return None
+    if slot < RUN_SLOTS:
+        return SUITS[slot // 6], "run", slot % 6
+    return RANKS[(slot - RUN_SLOTS) // 4], "set", slot % 4
+
+
+def _card(card: int) -> str | None:
+    return TEXTS[card] if card >= 0 else None
+
+
 def to_reference(game: Game) -> ref.State:
     """The reference's state of a game."""
-    s, rules = game.record, game.rules
-    taken = [card_text(int(card)) for card in s.pile[: s.taken_size]] if s.taken_size else []
-    locks = s.top >= 0 and rules.pile_justify == "hand_and_table"
-    opening = None
-    if s.opening >= 0:
-        slot = int(s.opening)
-        on_run = slot < RUN_SLOTS
-        opening = (SUITS[slot // 6], "run", slot % 6) if on_run else (RANKS[(slot - RUN_SLOTS) // 4], "set", slot % 4)
+    rules, seats = game.rules, range(game.rules.num_seats)
+    s = {name: game._states[name][0] for name in FIELDS}  # the arrays themselves: records are slow to read
+    pile, stock = s["pile"].tolist(), s["stock"].tolist()
+    taken = [TEXTS[card] for card in pile[: s["taken_size"]]]
     return ref.State(
-        rules=rules.values(),
-        hands=[_cards(s.hand[seat]) for seat in range(rules.num_seats)],
-        runs=[_runs(s, team) for team in (0, 1)],
-        sets=[_sets(s, team) for team in (0, 1)],
-        pile=game.pile,
-        stock=[TEXTS[card] for card in s.stock[: s.stock_size].tolist()],
-        mortos=[[card_text(int(c)) for c in s.morto[m, : rules.morto_size]] for m in reversed(range(s.mortos_left))],
-        taken=[int(x) for x in s.taken],
-        waiting=[bool(s.waiting[seat]) for seat in range(rules.num_seats)],
-        seat=game.seat,
-        starter=game.starter,
-        turn=game.turn,
-        phase=game.phase,
-        top=card_text(int(s.top)) if s.top >= 0 else None,
-        locked=taken[:-1] if locks else [],
-        single=card_text(int(s.single)) if s.single >= 0 else None,
-        opening=opening,
-        opened=[bool(x) for x in s.opened],
+        rules=_values(rules),
+        hands=[_cards(s["hand"][seat]) for seat in seats],
+        runs=[_runs(table) for table in s["run"]],
+        sets=[_sets(table) for table in s["set"]],
+        pile=[TEXTS[card] for card in pile[: s["pile_size"]]],
+        stock=[TEXTS[card] for card in stock[: s["stock_size"]]],
+        mortos=[
+            [TEXTS[card] for card in morto[: rules.morto_size]] for morto in s["morto"][: s["mortos_left"]].tolist()
+        ][::-1],
+        taken=s["taken"].tolist(),
+        waiting=[bool(s["waiting"][seat]) for seat in seats],
+        seat=int(s["seat"]),
+        starter=int(s["starter"]),
+        turn=int(s["turn"]),
+        phase=PHASES[s["phase"]],
+        top=_card(int(s["top"])),
+        locked=taken[:-1] if s["top"] >= 0 and rules.pile_justify == "hand_and_table" else [],
+        single=_card(int(s["single"])),
+        opening=_opening(int(s["opening"])),
+        opened=[bool(x) for x in s["opened"]],
         last_turn=False,
-        end_reason=game.end_reason,
-        out_team=int(s.out_team) if s.out_team >= 0 else None,
+        end_reason=END_REASONS[s["end_reason"]],
+        out_team=int(s["out_team"]) if s["out_team"] >= 0 else None,
     )
