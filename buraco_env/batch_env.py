@@ -91,7 +91,7 @@ class BatchEnv:
         action_mask: bool = True,
         **overrides: Any,
     ) -> None:
-        if isinstance(num_deals, bool) or not isinstance(num_deals, int) or num_deals < 1:
+        if isinstance(num_deals, bool) or not isinstance(num_deals, int | np.integer) or num_deals < 1:
             raise ValueError(f"num_deals = {num_deals!r} is not allowed; allowed: 1 or more")
         if reward not in REWARDS:
             raise ValueError(f"reward = {reward!r} is not allowed; allowed: {', '.join(REWARDS)}")
@@ -99,7 +99,7 @@ class BatchEnv:
         if not several:
             raise ValueError("rules = [] is not allowed; give one, or a list of which every deal draws one")
         self.rules = [Rules.load(one, **overrides) for one in several]  # type: ignore[arg-type]
-        self.num_deals = num_deals
+        self.num_deals = num_deals = int(num_deals)
         self._table = rules_table(self.rules)
         self.records: Array = np.zeros(num_deals, STATE_DTYPE)
         self.results: Array = np.zeros(num_deals, kernel.RESULT_DTYPE)
@@ -151,8 +151,9 @@ class BatchEnv:
 
     def restore(self, records: Array) -> None:
         """Go on from saved `records` (a copy of the attribute, taken earlier)."""
+        records = np.asarray(records)
         if records.dtype != STATE_DTYPE or records.shape != (self.num_deals,):
-            raise ValueError(f"records must be {self.num_deals} deals saved from a batch, not {records.shape}")
+            raise ValueError(f"records must be {self.num_deals} deals saved from a batch, not {records.dtype}")
         if int(records["rules"].max()) >= len(self.rules):
             raise ValueError("records must have been saved from a batch of the same rules")
         self.records[:] = records

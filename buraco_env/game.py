@@ -25,10 +25,9 @@ from buraco_env.kernel.state import (
     Record,
     rules_row,
 )
+from buraco_env.notation import END_REASONS, PHASES
 from buraco_env.rules import Rules
 
-PHASES = ("draw", "meld", "extra", "over")
-END_REASONS = (None, "out", "stock", "turn cap")
 _MOST_DEALS = 100_000  # that resampling tries: a turn that was begun is seldom so hard to complete
 
 

@@ -25,6 +25,8 @@ from buraco_env.kernel.state import (
     Record,
 )
 
+PHASES = ("draw", "meld", "extra", "over")  # by the number in a record
+END_REASONS = (None, "out", "stock", "turn cap")
 WILD_TEXT = ("", *(card_text(int(WILD_CARDS[kind])) for kind in range(1, NUM_WILD_KINDS + 1)))
 
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from buraco_env import Game
 from buraco_env.cards import NUM_CARD_TYPES, RANKS, SUITS, card_text
-from buraco_env.game import END_REASONS, PHASES
 from buraco_env.kernel import actions as A
 from buraco_env.kernel.state import LOW, RUN_SLOTS
-from buraco_env.notation import WILD_TEXT
+from buraco_env.notation import END_REASONS, PHASES, WILD_TEXT
 from buraco_env.rules import Rules
 from tests import reference as ref
 

@@ -162,6 +162,8 @@ def test_records_of_another_batch_are_refused() -> None:
     batch = batch_at(0, size=3)
     with pytest.raises(ValueError, match="records must be 3 deals"):
         batch.restore(batch_at(0, size=4).records)
+    with pytest.raises(ValueError, match="records must be 3 deals"):
+        batch.restore([1])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="of the same rules"):
         batch.restore(batch_at(0, ["mini"] * 9, size=3).records)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from buraco_env.cards import JOKER, RANKS, SUITS, is_two, parse_card
 from buraco_env.kernel import batch as kernel
+from buraco_env.kernel.melds import CANASTA
 from buraco_env.kernel.state import RUNS_PER_SUIT, SET_WILD, SETS_PER_RANK, Record, rules_row
 from buraco_env.notation import WILD_TEXT
 from buraco_env.rules import Rules
@@ -32,7 +33,7 @@ def lay(s: Record, rules: Rules, team: int, meld: str) -> None:
         _lay_set(s, rules, team, meld, naturals, wild)
     else:
         _lay_run(s, rules, team, meld, wild)
-    if len(words) >= 7:
+    if len(words) >= CANASTA:
         (s.dirty if wild else s.clean)[team] += 1
 
 

@@ -26,11 +26,11 @@ from buraco_env.kernel.state import (
     Record,
     rules_row,
 )
-from buraco_env.notation import meld_names, parse_cards
+from buraco_env.notation import END_REASONS, PHASES, meld_names, parse_cards
 from buraco_env.position.deal import Deck, deal_the_rest
 from buraco_env.position.lines import Lines, PositionError, two_numbers
 from buraco_env.position.melds import lay, meld_cards
-from buraco_env.position.writer import ENDS, PHASES, phase_line
+from buraco_env.position.writer import phase_line
 from buraco_env.rules import Rules, RulesError
 
 _OVER_FORMS = "over out TEAM, over stock, over turn cap"
@@ -89,9 +89,9 @@ class _Reader:
         s.turn = self.lines.number("turn", 0, range(self.rules.max_turns + int(s.phase == OVER)))
         if rest:
             team = rest.pop() if rest[-1].isdecimal() else ""
-            if " ".join(rest) not in ENDS[1:] or (rest == ["out"]) != (team in ("0", "1")):
+            if " ".join(rest) not in END_REASONS[1:] or (rest == ["out"]) != (team in ("0", "1")):
                 raise PositionError(f"'phase over {' '.join(rest)} {team}': allowed: {_OVER_FORMS}")
-            s.end_reason = ENDS.index(" ".join(rest))
+            s.end_reason = END_REASONS.index(" ".join(rest))
             s.out_team = int(team) if team else -1
 
     def _count(self, counts: Array, most: int, value: str) -> None:

@@ -7,11 +7,8 @@ from collections.abc import Iterable
 from buraco_env.cards import card_text
 from buraco_env.kernel import actions as A
 from buraco_env.kernel.state import HISTORY, OVER, RUN_SLOTS, Record
-from buraco_env.notation import cards_text, meld_names
+from buraco_env.notation import END_REASONS, PHASES, cards_text, meld_names
 from buraco_env.rules import Rules
-
-PHASES = ("draw", "meld", "extra", "over")
-ENDS = ("", "out", "stock", "turn cap")
 
 
 def write(s: Record, rules: Rules) -> str:
@@ -49,7 +46,7 @@ def _counted(counts: Iterable[int]) -> str:
 
 def phase_line(s: Record) -> str:
     """`phase meld`, `phase over out 0`."""
-    end = f" {ENDS[s.end_reason]}" if s.phase == OVER else ""
+    end = f" {END_REASONS[s.end_reason]}" if s.phase == OVER else ""
     return f"phase {PHASES[s.phase]}{end}" + (f" {s.out_team}" if s.out_team >= 0 else "")
 
 
