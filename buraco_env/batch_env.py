@@ -258,10 +258,10 @@ class BatchEnv:
         """Deal i as a `Game`, independent of the batch."""
         if not 0 <= i < self.num_deals:
             raise IndexError(f"deal {i} is not in this batch; deals: 0 to {self.num_deals - 1}")
-        states = self.records[i : i + 1].copy()
-        rules = self.rules[int(states[0].rules)]
-        states[0].rules = 0
-        return Game._of(rules, rules_row(rules), states)
+        rules = self.rules[int(self.records["rules"][i])]
+        game = Game._of(rules, rules_row(rules), bytearray(self.records[i].tobytes()))
+        game.record.rules = 0
+        return game
 
     def views(self, index: Array | None = None) -> Views:
         """What the seats to move in these deals (by default all) may know."""

@@ -28,6 +28,7 @@ from buraco_env.kernel.state import (
 from buraco_env.notation import END_REASONS, PHASES
 from buraco_env.rules import Rules
 
+_SEAT, _PHASE, _END_REASON = (STATE_DTYPE.fields[name][1] for name in ("seat", "phase", "end_reason"))  # type: ignore[index]
 _MOST_DEALS = 100_000  # that resampling tries: a turn that was begun is seldom so hard to complete
 
 
@@ -73,6 +74,7 @@ class _Buffers:
         self.before = np.zeros(1, np.int16)
         self.options = np.zeros(kernel.NUM_OPTIONS, np.int64)
         self.nothing = np.zeros((0, 1), np.int8)
+        self.pool = np.zeros(NUM_CARDS_MAX, np.int8)
 
 
 def _buffers() -> _Buffers:
@@ -109,7 +111,7 @@ class Game:
     Legal actions are ids; `describe` and `parse` turn them into words and back.
     """
 
-    __slots__ = ("_legal", "_row", "_states", "rules")
+    __slots__ = ("_array", "_legal", "_raw", "_row", "rules")
 
     def __init__(
         self,
@@ -123,7 +125,8 @@ class Game:
         self.rules = Rules.load(rules, **overrides)
         starter = self._check_seat(starter)
         self._row = rules_row(self.rules)
-        self._states = np.zeros(1, STATE_DTYPE)
+        self._raw = bytearray(STATE_DTYPE.itemsize)
+        self._array: Array | None = None
         self._states[0].match_score[:] = _check_scores(match_scores)
         _buffers().results[0].deal_seed = check_seed(seed)
         self._advance(kernel.NEW_DEAL)
@@ -132,19 +135,24 @@ class Game:
             self._advance(kernel.LOOK)
 
     @classmethod
-    def _of(cls, rules: Rules, row: Array, states: Array) -> Game:
-        """A game of these arrays, which it keeps."""
+    def _of(cls, rules: Rules, row: Array, raw: bytearray) -> Game:
+        """A game of this record's bytes, which it keeps."""
         game = cls.__new__(cls)
-        game.rules, game._row, game._states, game._legal = rules, row, states, None
+        game.rules, game._row, game._raw, game._array, game._legal = rules, row, raw, None, None
         return game
+
+    @property
+    def _states(self) -> Array:
+        """The deal's bytes as an array of one record, made when it is first asked for: many copies never are."""
+        if self._array is None:
+            self._array = np.frombuffer(self._raw, STATE_DTYPE)
+        return self._array
 
     @classmethod
     def from_position(cls, text: str, seed: int | None = None) -> Game:
         """The game of a position text; what is left out is dealt from the unseen cards by `seed`."""
         rules, record = position.read(text, check_seed(seed))
-        states = np.zeros(1, STATE_DTYPE)
-        states[0] = record
-        game = cls._of(rules, rules_row(rules), states)
+        game = cls._of(rules, rules_row(rules), bytearray(record.tobytes()))
         if not game.over and not game.legal_actions():
             if game.phase != "draw":
                 raise position.PositionError(f"'phase {game.phase}': the turn could not be completed from here")
@@ -181,7 +189,7 @@ class Game:
     def observation(self, seat: int | None = None) -> Array:
         """What a seat (by default the one to move) knows: [OBSERVATION.size] int8."""
         out = np.zeros(OBSERVATION.size, np.int8)
-        kernel.observe_seat(self._states[0], self._row, self.seat if seat is None else self._check_seat(seat), out)
+        kernel.observe_seat(self._states, self._row, self.seat if seat is None else self._check_seat(seat), out)
         return out
 
     def state(self) -> Array:
@@ -241,7 +249,7 @@ class Game:
     @property
     def seat(self) -> int:
         """The seat to move."""
-        return int(self._states[0].seat)
+        return self._raw[_SEAT]
 
     @property
     def turn(self) -> int:
@@ -256,16 +264,16 @@ class Game:
     @property
     def phase(self) -> str:
         """`draw`, `meld`, `extra` (a morto taken after discarding is played) or `over`."""
-        return PHASES[self._states[0].phase]
+        return PHASES[self._raw[_PHASE]]
 
     @property
     def over(self) -> bool:
-        return bool(self._states[0].phase == OVER)
+        return self._raw[_PHASE] == OVER
 
     @property
     def end_reason(self) -> str | None:
         """`out`, `stock`, `turn cap`, or None while the deal goes on."""
-        return END_REASONS[self._states[0].end_reason]
+        return END_REASONS[self._raw[_END_REASON]]
 
     def hand(self, seat: int) -> list[str]:
         """A seat's cards, by suit."""
@@ -278,7 +286,7 @@ class Game:
         names = notation.meld_names(self._states[0], team)
         values = np.zeros((len(names), 2), np.int64)
         slots = np.array([slot if kind == "run" else -1 - slot for kind, slot, _ in names], np.int64)
-        kernel.meld_values(self._states[0], self._row, team, slots, values)
+        kernel.meld_values(self._states, self._row, team, slots, values)
         return [Meld(kind, tuple(cards), int(p), int(b)) for (kind, _, cards), (p, b) in zip(names, values)]
 
     def _check_team(self, team: int) -> None:
@@ -308,19 +316,20 @@ class Game:
     def scores(self) -> tuple[int, int]:
         """Both teams' scores, from scratch, as if the deal ended here."""
         out = np.zeros(2, np.int64)
-        kernel.score_of(self._states[0], self._row, out)
+        kernel.score_of(self._states, self._row, out)
         return int(out[0]), int(out[1])
 
     def view(self, seat: int) -> View:
         """What a seat may know of the deal."""
-        states = self._states.copy()
-        kernel.conceal_for(states[0], self._row, self._check_seat(seat))
-        return View(Game._of(self.rules, self._row, states), int(seat))
+        game = Game._of(self.rules, self._row, self._raw[:])
+        kernel.conceal_for(game._states, self._row, self._check_seat(seat))
+        return View(game, int(seat))
 
     def copy(self) -> Game:
         """An independent copy."""
-        game = Game.__new__(Game)
-        game.rules, game._row, game._states, game._legal = self.rules, self._row, self._states.copy(), self._legal
+        game = _new_game(Game)
+        game.rules, game._row, game._raw, game._legal = self.rules, self._row, self._raw[:], self._legal
+        game._array = None
         return game
 
     def __str__(self) -> str:
@@ -331,13 +340,15 @@ class Game:
         return f"<Game {self.rules}, turn {self.turn}, seat {self.seat}, {self.phase}>"
 
     def __getstate__(self) -> tuple[Rules, bytes]:
-        return self.rules, self._states.tobytes()
+        return self.rules, bytes(self._raw)
 
     def __setstate__(self, saved: tuple[Rules, bytes]) -> None:
         self.rules = saved[0]
         self._row = rules_row(self.rules)
-        self._states = np.frombuffer(bytearray(saved[1]), STATE_DTYPE)
-        self._legal = None
+        self._raw, self._array, self._legal = bytearray(saved[1]), None, None
+
+
+_new_game = object.__new__
 
 
 class Sizes(NamedTuple):
@@ -439,11 +450,12 @@ class View:
 
         Where another seat is in the middle of its turn, only deals count in which it can complete that turn.
         """
-        stream, pool = check_seed(seed), np.zeros(NUM_CARDS_MAX, np.int8)
+        mine, stream, pool = self._game, check_seed(seed), _buffers().pool
+        any_deal_will_do = mine.over or mine.phase == "draw" or mine.seat == self.seat
         for _ in range(_MOST_DEALS):
-            game = Game._of(self.rules, self._game._row, self._game._states.copy())
-            kernel.resample_for(game._states[0], game._row, self.seat, stream, pool)
-            if game.over or game.phase == "draw" or self.to_move == self.seat or game.legal_actions():
+            game = Game._of(self.rules, mine._row, mine._raw[:])
+            kernel.resample_for(game._states, game._row, self.seat, stream, pool)
+            if any_deal_will_do or game.legal_actions():
                 return game
             stream = next_seed(stream)
         raise RuntimeError(f"in {_MOST_DEALS} deals seat {self.to_move} could never complete its turn:\n{game}")

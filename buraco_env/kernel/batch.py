@@ -191,20 +191,23 @@ def sample(stream: Record, offsets: Array, legal: Array, out: Array) -> None:
 
 
 @entry
-def conceal_for(s: Record, rules: Array, seat: int) -> None:
-    """Wipe from the record what a seat can't know."""
+def conceal_for(states: Array, rules: Array, seat: int) -> None:
+    """Wipe from the deal what a seat can't know. This and what follows: of one deal, `states` [1]."""
+    s = states[0]
     conceal(s, rules[s.rules], seat)
 
 
 @entry
-def resample_for(s: Record, rules: Array, seat: int, seed: int, pool: Array) -> None:
+def resample_for(states: Array, rules: Array, seat: int, seed: int, pool: Array) -> None:
     """Deal anew what a seat can't know; `pool` [108] int8 is scratch."""
+    s = states[0]
     resample(s, rules[s.rules], seat, seed, pool)
 
 
 @entry
-def meld_values(s: Record, rules: Array, team: int, slots: Array, out: Array) -> None:
+def meld_values(states: Array, rules: Array, team: int, slots: Array, out: Array) -> None:
     """Points and bonus of a team's melds: fills `out` [n, 2]; `slots` [n]: run slots, or -1 - slot for a set."""
+    s = states[0]
     r = rules[s.rules]
     for index in range(slots.shape[0]):
         slot = slots[index]
@@ -218,8 +221,9 @@ def meld_values(s: Record, rules: Array, team: int, slots: Array, out: Array) ->
 
 
 @entry
-def count_open(s: Record, rules: Array) -> None:
+def count_open(states: Array, rules: Array) -> None:
     """Set what lies open of each team, and the cards nobody knows of in public, as play would have counted them."""
+    s = states[0]
     r = rules[s.rules]
     for card in range(s.hidden.shape[0]):
         seen = int(s.melded[card]) + int(s.pile_count[card]) + int(s.bottom_count[card])
@@ -251,13 +255,15 @@ def derive_seeds(seed: int, out: Array) -> None:
 
 
 @entry
-def observe_seat(s: Record, rules: Array, seat: int, out: Array) -> None:
+def observe_seat(states: Array, rules: Array, seat: int, out: Array) -> None:
     """The observation of any seat: fills `out` [OBSERVATION.size]."""
+    s = states[0]
     observe(s, rules[s.rules], seat, out)
 
 
 @entry
-def score_of(s: Record, rules: Array, out: Array) -> None:
+def score_of(states: Array, rules: Array, out: Array) -> None:
     """Both teams' scores as if the deal ended here: fills `out` [2]."""
+    s = states[0]
     out[0] = score(s, rules[s.rules], 0)
     out[1] = score(s, rules[s.rules], 1)

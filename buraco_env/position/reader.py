@@ -52,7 +52,8 @@ class _Reader:
         except RulesError as error:
             raise PositionError(f"rules line: {error}") from None
         self.row = rules_row(self.rules)
-        self.s: Record = np.zeros(1, STATE_DTYPE)[0]
+        self.states: Array = np.zeros(1, STATE_DTYPE)
+        self.s: Record = self.states[0]
         self.deck = Deck(self.rules)  # of what lies open; `deal_the_rest` counts again
 
     def record(self, rng: random.Random) -> Record:
@@ -183,7 +184,8 @@ class _Reader:
             raise ValueError("it must be the only meld of the team to move, in the turn in which it was laid")
         kind, slot = names[meld]
         values = np.zeros((1, 2), np.int64)
-        kernel.meld_values(s, self.row, team, np.array([slot if kind == "run" else -1 - slot], np.int64), values)
+        slots = np.array([slot if kind == "run" else -1 - slot], np.int64)
+        kernel.meld_values(self.states, self.row, team, slots, values)
         points = int(values[0, 0])
         if points >= self.rules.first_meld_min:
             raise ValueError(f"it is worth {points} points, and the minimum is {self.rules.first_meld_min}")
@@ -201,7 +203,7 @@ class _Reader:
             self._find_end()
         self._check_phase()
         self._check_hands()
-        kernel.count_open(s, self.row)
+        kernel.count_open(self.states, self.row)
 
     def _find_end(self) -> None:
         """Why a deal that is over ended, where the text does not say so."""
