@@ -48,6 +48,10 @@ from buraco_env.rules import Rules
 
 REWARDS = kernel.REWARDS
 RENDER_MODES = ("human", "ansi")
+_NOTHING_LEGAL = np.zeros(NUM_ACTIONS, np.int8)
+_NOTHING_LEGAL.setflags(write=False)
+_BUFFERS = ("_results", "_offsets", "_offsets_before", "_legal", "_before", "_mask", "_observation")
+_MADE_ANEW = ("_calls", "_seat_now", "_reward_now", "_ended")  # views of buffers, when one is unpickled
 
 
 class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa: N801 - the name PettingZoo asks for
@@ -111,20 +115,27 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
         self._observation = np.zeros((1, OBSERVATION.size), np.int8)
         self._options = np.zeros(kernel.NUM_OPTIONS, np.int64)
         self._options[kernel.OPTION_REWARD] = REWARDS.index(self.reward)
+        self._seat_now, self._reward_now, self._ended = (
+            self._results[name] for name in ("seat", "reward", "end_reason")
+        )
         work, lists = kernel.workspace()
-        self._arguments: tuple[Any, ...] = (
-            self._states, self._table, self._actions, self._results, self._offsets, self._legal, self._before,
-            self._offsets_before, self._mask, self._observation, work, lists, self._options, 0,
-        )  # fmt: skip
+        self._calls: list[tuple[Any, ...]] = [
+            (
+                self._states, self._table, self._actions, self._results, after, legal, legal_before,
+                before, self._mask, self._observation, work, lists, self._options, 0,
+            )
+            for after, legal, before, legal_before in (
+                (self._offsets, self._legal, self._offsets_before, self._before),
+                (self._offsets_before, self._before, self._offsets, self._legal),
+            )
+        ]  # fmt: skip
+        self._call = 0  # which of the two: the lists take turns in being the ones before
 
     def _advance(self, action: int) -> None:
         """Let the kernel do an action and look at the position."""
         self._actions[0] = action
-        self._before, self._legal = self._legal, self._before
-        self._offsets_before[1] = self._offsets[1]
-        arguments: list[Any] = list(self._arguments)
-        arguments[5:7] = self._legal, self._before
-        kernel.advance(*arguments)
+        self._call ^= 1
+        kernel.advance(*self._calls[self._call])
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of an agent's observations, always the same object."""
@@ -146,7 +157,8 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {"action_mask": np.zeros(NUM_ACTIONS, np.int8)} for agent in self.agents}
+        self.infos = {agent: {"action_mask": _NOTHING_LEGAL} for agent in self.agents}
+        self._paid = False
         self._skip_agent_selection = None
         self._select()
         if self.render_mode == "human":
@@ -165,7 +177,7 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
 
     def _select(self) -> None:
         """The seat that decides is selected, with a fresh mask."""
-        self.agent_selection = self.possible_agents[self._results["seat"].item()]
+        self.agent_selection = self.possible_agents[self._seat_now.item()]
         self.infos[self.agent_selection]["action_mask"] = self._mask[0].copy()
 
     def _check_reset(self, what: str) -> None:
@@ -180,7 +192,7 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
         if agent not in self._seat_of:
             raise ValueError(f"unknown agent {agent!r}; agents: {', '.join(self.possible_agents)}")
         observation = np.zeros(OBSERVATION.size, np.int8)
-        kernel.observe_seat(self._states[0], self._table, self._seat_of[agent], observation)
+        kernel.observe_seat(self._states, self._table, self._seat_of[agent], observation)
         mask = np.zeros(NUM_ACTIONS, np.int8)
         if agent in self.infos:
             self.infos[agent]["action_mask"] = mask
@@ -211,13 +223,14 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
             self._lose(agent)
             return
         self._advance(chosen)
-        results = self._results[0]
-        decides = self.reward != "win" or self.episode == "deal"
-        self._pay(int(results["reward"]) * self.reward_scale if decides else 0.0)
-        if results["end_reason"]:
-            self._end_deal(bool(results["truncated"]))
+        points = self._reward_now.item()
+        if points or self._paid:
+            decides = self.reward != "win" or self.episode == "deal"
+            self._pay(points * self.reward_scale if decides else 0.0)
+        if self._ended.item():
+            self._end_deal(bool(self._results[0]["truncated"]))
         else:
-            self.infos[agent]["action_mask"] = np.zeros(NUM_ACTIONS, np.int8)
+            self.infos[agent]["action_mask"] = _NOTHING_LEGAL
             self._select()
         if self.render_mode == "human":
             self.render()
@@ -238,10 +251,11 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
 
     def _game(self) -> Game:
         """A copy of the deal as a `Game`."""
-        return Game._of(self.rules, self._table, self._states.copy())
+        return Game._of(self.rules, self._table, bytearray(self._states.tobytes()))
 
     def _pay(self, points: float) -> None:
         """Team 0's change to its seats, the negative to the others."""
+        self._paid = points != 0
         for seat, agent in enumerate(self.possible_agents):
             pays = -points if seat & 1 else points
             self.rewards[agent] = pays
@@ -258,7 +272,7 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
                 self._pay({None: 0.0, 0: 1.0, 1: -1.0}[self.match.winner] * self.reward_scale)
             self._finish(not self.match.over)
         else:
-            self.infos[self.agent_selection]["action_mask"] = np.zeros(NUM_ACTIONS, np.int8)
+            self.infos[self.agent_selection]["action_mask"] = _NOTHING_LEGAL
             self._deal()
             self._select()
 
@@ -266,7 +280,7 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
         ended = self.truncations if truncated else self.terminations
         for agent in self.agents:
             ended[agent] = True
-            self.infos[agent]["action_mask"] = np.zeros(NUM_ACTIONS, np.int8)
+            self.infos[agent]["action_mask"] = _NOTHING_LEGAL
         self.agent_selection = self.agents[0]
 
     def _lose(self, agent: str) -> None:
@@ -292,15 +306,14 @@ class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa
         """Nothing to release."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_arguments"}
+        return {key: value for key, value in self.__dict__.items() if key not in _MADE_ANEW}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        observation, mask, legal, offsets = self._observation, self._mask, self._legal, self._offsets
-        results = self._results
         self._make_buffers()
-        self._observation[:], self._mask[:], self._legal[:], self._offsets[:] = observation, mask, legal, offsets
-        self._results[:] = results
+        for name in _BUFFERS:
+            getattr(self, name)[:] = state[name]
+        self._call = state["_call"]
 
 
 def _observation_space() -> spaces.Dict:
