@@ -68,7 +68,7 @@ def main(
     Console(width=140).print(text, markup=False, highlight=False)
     if out:
         command = f"python -m train.endings --deals {deals} --out {out}"
-        title = f"# How deals end\n\n`{command}`: means over {deals} deals.\n"
+        title = f"# How deals end\n\n`{command}`: means over {deals:,} deals a row.\n"
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(f"{title}\n{text}", encoding="utf-8")
 
