@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from buraco_env.kernel.actions import NUM_ACTIONS
+from buraco_env.kernel.actions import ARGS, K_DISCARD, K_TAKE, KIND, NUM_ACTIONS
 from buraco_env.kernel.candidates import put_features
 from buraco_env.kernel.deal import deal, mix_seed, random_below, seed_stream
 from buraco_env.kernel.guard import MAX_DEPTH
 from buraco_env.kernel.hidden import conceal, resample
-from buraco_env.kernel.jit import entry, kernel
+from buraco_env.kernel.jit import entry, kernel, prefetch
 from buraco_env.kernel.legal import legal_actions
 from buraco_env.kernel.melds import is_legal_run, packed_run, run_bonus, run_points, set_bonus, set_points, set_size
-from buraco_env.kernel.observe import full_state, observe
+from buraco_env.kernel.observe import full_state, observe, observe_more
 from buraco_env.kernel.play import play
 from buraco_env.kernel.score import meld_score, score
 from buraco_env.kernel.state import END_TURN_CAP, NUM_TEAMS, OVER, RUNS_PER_SUIT, SET_WILD, STATE_DTYPE, Array, Record
@@ -128,9 +128,15 @@ def advance(
         at = offsets[i]
         if at + NUM_ACTIONS > legal.shape[0]:
             return i
+        if i + 1 < n:
+            prefetch(states, i + 1)
+            if observation.shape[0]:
+                prefetch(observation, i + 1)
         s, result = states[i], results[i]
         action = actions[i]
         _clear_result(result)
+        seat = int(s.seat)
+        anew = action < 0 or ARGS[action, KIND] == K_DISCARD  # the observation is of another seat, or the deal
         if action == NEW_DEAL:
             _new_deal(s, rules, int(result.deal_seed))
         elif action >= 0:
@@ -138,6 +144,7 @@ def advance(
             if s.phase == OVER and options[OPTION_REDEAL]:
                 s.match_score[0] = 0
                 s.match_score[1] = 0
+                anew = True
                 _new_deal(s, rules, mix_seed(int(s.deal_seed), 1))
         result.deal_seed = s.deal_seed
         result.seat = s.seat
@@ -150,7 +157,10 @@ def advance(
             for index in range(at, at + count):
                 mask[i, legal[index]] = 1
         if observation.shape[0]:
-            observe(s, r, int(s.seat), observation[i])
+            if anew or seat != s.seat:
+                observe(s, r, int(s.seat), observation[i])
+            else:
+                observe_more(s, r, seat, observation[i], ARGS[action, KIND] > K_TAKE)
     return int(n)
 
 

@@ -177,24 +177,30 @@ def cards_near(counts: Array, mask: int) -> int:
 def fits_table(s: Record, r: Record, team: int, card: int) -> bool:
     """A team's melds could take this card, as a natural or as a wild."""
     wild = 0 if not is_wild_card(card) else WILD_JOKER if card == JOKER else 2 + card // 13
-    for suit in range(4):
-        for number in range(int(s.num_runs[team, suit])):
-            run = packed_run(s, team, suit * RUNS_PER_SUIT + number)
-            if suit == card // 13:
-                position = card % 13 + 1
-                if lay_natural(r, run, suit, position) or (position == 1 and lay_natural(r, run, suit, 14)):
-                    return True
-            if wild and (lay_wild(r, run, suit, HIGH_END, wild) or lay_wild(r, run, suit, LOW_END, wild)):
+    slots = int(s.run_slots[team])
+    if not wild:
+        slots &= ((1 << RUNS_PER_SUIT) - 1) << (card // 13 * RUNS_PER_SUIT)
+    while slots:
+        slot = lowest_bit(slots)
+        slots &= slots - 1
+        run, suit = packed_run(s, team, slot), slot // RUNS_PER_SUIT
+        if suit == card // 13:
+            position = card % 13 + 1
+            if lay_natural(r, run, suit, position) or (position == 1 and lay_natural(r, run, suit, 14)):
                 return True
-    ranks = int(s.set_ranks[team])
-    while ranks:
-        rank = lowest_bit(ranks)
-        ranks &= ranks - 1
-        for slot in range(rank * SETS_PER_RANK, rank * SETS_PER_RANK + int(s.num_sets[team, rank])):
-            natural = card != JOKER and card % 13 == rank
-            free_wild = wild and int(s.set[team, slot, SET_WILD]) == 0 and (rank != 1 or card == JOKER)
-            if (natural or free_wild) and (int(r.max_set) == 0 or set_size(s, team, slot) < int(r.max_set)):
-                return True
+        if wild and (lay_wild(r, run, suit, HIGH_END, wild) or lay_wild(r, run, suit, LOW_END, wild)):
+            return True
+    slots = int(s.set_slots[team])
+    if not wild:
+        slots &= ((1 << SETS_PER_RANK) - 1) << (card % 13 * SETS_PER_RANK)
+    while slots:
+        slot = lowest_bit(slots)
+        slots &= slots - 1
+        rank = slot // SETS_PER_RANK
+        natural = card != JOKER and card % 13 == rank
+        free_wild = wild and int(s.set[team, slot, SET_WILD]) == 0 and (rank != 1 or card == JOKER)
+        if (natural or free_wild) and (int(r.max_set) == 0 or set_size(s, team, slot) < int(r.max_set)):
+            return True
     return False
 
 
@@ -254,5 +260,3 @@ def _put_card(s: Record, seat: int, card: int, used: int, row: Array) -> None:
     row[_COPIES_LEFT] = int(s.hand[seat, card]) - used
     if card != JOKER:
         row[_HAND_NEAR] = cards_near(s.hand[seat], near_mask(card)) - used
-
-

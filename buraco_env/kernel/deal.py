@@ -106,14 +106,11 @@ def _clear(s: Record) -> None:
         s.bottom_count[card] = 0
     for team in range(NUM_TEAMS):
         s.open_score[team] = 0
-        s.set_ranks[team] = 0
+        s.set_slots[team] = 0
+        s.run_slots[team] = 0
         s.taken[team] = 0
         s.clean[team] = 0
         s.dirty[team] = 0
-        for suit in range(4):
-            s.num_runs[team, suit] = 0
-        for rank in range(13):
-            s.num_sets[team, rank] = 0
         for slot in range(s.run.shape[1]):
             for part in range(4):
                 s.run[team, slot, part] = 0

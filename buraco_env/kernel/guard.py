@@ -33,16 +33,18 @@ from buraco_env.kernel.state import (
     LOW,
     NO_WILD,
     RUN_WILD,
-    RUNS_PER_SUIT,
     SETS_PER_RANK,
     USE_TOP_FIRST,
     Array,
     Record,
     has_closing_canasta,
+    has_room_for_run,
+    has_room_for_set,
     is_open_duty,
     is_wild_card,
     may_take_morto,
     run_positions,
+    runs_of_suit,
     team_of,
 )
 
@@ -113,12 +115,15 @@ def can_finish(r: Record, work: Array, lists: Array, depth: int) -> bool:
         return False
     found = lists[depth]
     n = moves(s, r, found)
-    all_moves = top < 0 or int(s.opened[team_of(seat)]) == 0
+    opened = int(s.opened[team_of(seat)]) == 1
+    all_moves = top < 0 or not opened
     for direct in range(1, -1, -1):  # what uses the top card itself comes first
         for index in range(n):
             action = int(found[index])
             uses_top = int(top >= 0 and int(USES[action]) >> top & 1)
             if uses_top == direct and (all_moves or _may_help(s, r, action, top)):
+                if direct and opened and _cards_left(s, r, action) >= _cards_to_keep(s):
+                    return True
                 copy_record(work[depth + 1], s)
                 apply_meld(work[depth + 1], r, action)
                 if can_finish(r, work, lists, depth + 1):
@@ -159,16 +164,16 @@ def _share_table(action: int, use: int) -> bool:
 
 
 @kernel
-def _top_stays_usable(s: Record, r: Record, action: int, found: Array, n: int, closed: bool) -> int:
+def _top_stays_usable(s: Record, r: Record, action: int, uses: Array, n: int, closed: bool) -> int:
     """Whether the top card can still be used after another move: 1 yes, 0 no, -1 a search will tell.
 
-    `found`: the moves there are now; `closed`: only those that use the top card directly ever will.
+    `uses`: the n moves that use it now; `closed`: no others ever will.
     """
     top, keep, maybe = int(s.top), _cards_to_keep(s), False
     left = _cards_left(s, r, action)
     for index in range(n):
-        use = int(found[index])
-        if int(USES[use]) >> top & 1 and not _share_cards(s, action, use):
+        use = int(uses[index])
+        if not _share_cards(s, action, use):
             if left - int(CARDS_USED[use]) >= keep and not _share_table(action, use):
                 return 1
             maybe = True
@@ -191,11 +196,11 @@ def _swaps_in_sight(s: Record, r: Record, team: int) -> bool:
     """The team has a run with a fixed wild."""
     if int(r.wild_moves) != FIXED:
         return False
-    for suit in range(4):
-        for slot in range(suit * RUNS_PER_SUIT, suit * RUNS_PER_SUIT + int(s.num_runs[team, suit])):
-            if int(s.run[team, slot, RUN_WILD]) != NO_WILD:
-                return True
-    return False
+    slots, wilds = int(s.run_slots[team]), 0
+    while slots:
+        wilds |= int(s.run[team, lowest_bit(slots), RUN_WILD])
+        slots &= slots - 1
+    return wilds != NO_WILD
 
 
 @kernel
@@ -208,7 +213,7 @@ def _only_direct_uses(s: Record, r: Record, top: int, found: Array, n: int) -> b
     team, suit = team_of(int(s.seat)), top // 13
     if is_wild_card(top) or _swaps_in_sight(s, r, team):
         return False
-    if int(s.num_runs[team, suit]) == 0:
+    if runs_of_suit(s, team, suit) == 0:
         return True
     for index in range(n):
         if ARGS[int(found[index]), SUIT] == suit and not int(USES[int(found[index])]) >> top & 1:
@@ -237,18 +242,18 @@ def _can_never_open(s: Record, r: Record, action: int) -> bool:
 
 
 @kernel
-def _longest_meld(s: Record, r: Record, team: int) -> int:
-    """Cards of a team's longest meld."""
-    longest = 0
-    for suit in range(4):
-        for slot in range(suit * RUNS_PER_SUIT, suit * RUNS_PER_SUIT + int(s.num_runs[team, suit])):
-            longest = max(longest, int(s.run[team, slot, HIGH]) - int(s.run[team, slot, LOW]) + 1)
-    ranks = int(s.set_ranks[team])
-    while ranks:
-        rank = lowest_bit(ranks)
-        ranks &= ranks - 1
-        for slot in range(rank * SETS_PER_RANK, rank * SETS_PER_RANK + int(s.num_sets[team, rank])):
-            longest = max(longest, set_size(s, team, slot))
+def _longest_meld(s: Record, team: int) -> int:
+    """Cards of a team's longest meld, at least 1."""
+    longest = 1
+    slots = int(s.run_slots[team])
+    while slots:
+        slot = lowest_bit(slots)
+        slots &= slots - 1
+        longest = max(longest, int(s.run[team, slot, HIGH]) - int(s.run[team, slot, LOW]) + 1)
+    slots = int(s.set_slots[team])
+    while slots:
+        longest = max(longest, set_size(s, team, lowest_bit(slots)))
+        slots &= slots - 1
     return longest
 
 
@@ -301,16 +306,17 @@ def _guard_top(s: Record, r: Record, out: Array, n: int, work: Array, lists: Arr
     """The guard while the top card must be used: every move kept uses it or leaves it usable."""
     keep, top = _cards_to_keep(s), int(s.top)
     closed = _only_direct_uses(s, r, top, out, n)
-    found = lists[MAX_DEPTH - 1]
+    uses, num_uses = lists[MAX_DEPTH - 1], 0
     for index in range(n):
-        found[index] = out[index]
+        uses[num_uses] = out[index]
+        num_uses += int(USES[int(out[index])]) >> top & 1
     kept = 0
     for index in range(n):
-        action = int(found[index])
+        action = int(out[index])
         if int(USES[action]) >> top & 1:
             fine = 1 if _cards_left(s, r, action) >= keep else -1
         else:
-            fine = _top_stays_usable(s, r, action, found, n, closed)
+            fine = _top_stays_usable(s, r, action, uses, num_uses, closed)
         if fine == 1 or (fine < 0 and _finishes_after(s, r, action, work, lists)):
             out[kept] = action
             kept += 1
@@ -321,12 +327,14 @@ def _guard_top(s: Record, r: Record, out: Array, n: int, work: Array, lists: Arr
 def _guard_few_cards(s: Record, r: Record, out: Array, n: int, work: Array, lists: Array) -> int:
     """The guard with no duty open and few cards in hand."""
     team, keep = team_of(int(s.seat)), _cards_to_keep(s)
-    longest = _longest_meld(s, r, team)
+    longest = 0
     kept = 0
     for index in range(n):
         action = int(out[index])
-        left = _cards_left(s, r, action)
-        fine = 1 if left >= keep else _ends_well(s, r, team, longest, left)
+        left, fine = _cards_left(s, r, action), 1
+        if left < keep:
+            longest = longest if longest else _longest_meld(s, team)
+            fine = _ends_well(s, r, team, longest, left)
         if fine == 1 or (fine < 0 and _finishes_after(s, r, action, work, lists)):
             out[kept] = action
             kept += 1
@@ -340,20 +348,31 @@ def _lies_plainly(s: Record, r: Record, team: int, top: int, held: int, twin: in
     `held`, `twin`: the hand with the pile; `left`: its size.
     """
     rank, suit = top % 13, top // 13
-    if left >= 3 and int(r.max_set) == 0 and int(s.set_ranks[team]) >> rank & 1:
+    if left >= 3 and int(r.max_set) == 0 and int(s.set_slots[team]) >> (rank * SETS_PER_RANK) & 1:
         return True
     if left < 5:
         return False
-    if int(r.sets) and int(s.num_sets[team, rank]) < SETS_PER_RANK:
+    if int(r.sets) and has_room_for_set(s, team, rank):
         if count_bits(held & RANK_MASK << rank) + count_bits(twin & RANK_MASK << rank) >= 3:
             return True
-    if int(s.num_runs[team, suit]) >= int(r.max_runs_per_suit):
+    if not has_room_for_run(s, r, team, suit):
         return False
     positions = run_positions(held, suit)
     starts = positions & positions >> 1 & positions >> 2
     if rank == 0:
         return starts & 0x801 != 0  # ace, 2, 3 and queen, king, ace
     return starts >> (rank - 2) & 7 != 0
+
+
+@kernel
+def _lies_nowhere(s: Record, r: Record, team: int, top: int, held: int, left: int) -> bool:
+    """A natural top card that does not lie plainly has no place and gets none.
+
+    There is no run or set to lay it on, no wild to lay with it and none to free.
+    """
+    if left < 5 or held & ALL_WILDS or int(s.set_slots[team]) >> (top % 13 * SETS_PER_RANK) & 1:
+        return False
+    return runs_of_suit(s, team, top // 13) == 0 and not _swaps_in_sight(s, r, team)
 
 
 @kernel
@@ -375,6 +394,8 @@ def top_at_once(s: Record, r: Record, found: Array) -> int:
     if natural:
         if _lies_plainly(s, r, team, top, held, twin, left):
             return 1
+        if _lies_nowhere(s, r, team, top, held, left):
+            return 0
         near = 0x1FFF << (13 * (top // 13)) | RANK_MASK << (top % 13) | ALL_WILDS  # others don't concern it
         held &= near
         twin &= near

@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+_CACHE_LINE = 64  # bytes
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 try:
@@ -214,6 +216,23 @@ if COMPILED:
         return types.none(target, source), code
 
     @intrinsic  # type: ignore[untyped-decorator]
+    def prefetch(typing_context: Any, array: Any, at: Any) -> Any:
+        """Ask the processor to fetch `array[at]`, a record or a row, into its cache: it is needed soon."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            byte, word, flag = ir.IntType(8).as_pointer(), ir.IntType(64), ir.IntType(32)
+            size = cgutils.unpack_tuple(builder, array.strides)[0]
+            start = builder.gep(builder.bitcast(array.data, byte), [builder.mul(args[1], size)])
+            kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+            fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            with cgutils.for_range_slice(builder, word(0), size, word(_CACHE_LINE)) as (offset, _):
+                builder.call(fetch, [builder.gep(start, [offset]), flag(1), flag(3), flag(1)])
+            return context.get_dummy_value()
+
+        return types.none(array, types.int64), code
+
+    @intrinsic  # type: ignore[untyped-decorator]
     def copy_field(typing_context: Any, out: Any, at: Any, record: Any, offset: Any, size: Any) -> Any:
         """Copy `size` bytes of a record, from `offset` on, to `out[at:]` [int8]."""
 
@@ -251,6 +270,9 @@ else:
     def copy_record(target: Any, source: Any) -> None:
         """Copy all bytes of one record over another of the same type."""
         target.setfield(source, target.dtype)
+
+    def prefetch(array: Any, at: int) -> None:
+        """Nothing to do."""
 
     def copy_field(out: Any, at: int, record: Any, offset: int, size: int) -> None:
         """Copy `size` bytes of a record, from `offset` on, to `out[at:]` [int8]."""

@@ -1,4 +1,8 @@
-"""Every meld, lay-off and swap that the cards allow, in ascending order of ids; the guard is not asked here."""
+"""Every meld, lay-off and swap that the cards allow, in ascending order of ids; the guard is not asked here.
+
+Branches that fall now so, now so cost more than the work they save, so cards are looked at as bits: all suits at once
+where a run starts (`run_lanes`), and all kinds of wild at once, since only a two of the run's own suit differs.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,8 @@ from buraco_env.kernel.jit import kernel, lowest_bit
 from buraco_env.kernel.melds import is_legal_run, lay_natural, lay_wild, pack, packed_run, set_size
 from buraco_env.kernel.state import (
     FIXED,
+    HIGH,
+    LOW,
     NO_WILD,
     NUM_WILD_KINDS,
     RUN_SLOTS,
@@ -43,66 +49,72 @@ from buraco_env.kernel.state import (
     USE_TOP_FIRST,
     WILD_JOKER,
     WILD_POSITION,
+    WILD_TWO,
     Array,
     Record,
     hand_mask,
+    has_room_for_run,
+    has_room_for_set,
     is_open_duty,
-    run_positions,
+    run_lanes,
     team_of,
 )
 
 _THREES, _TWOS = len(SUITS_OF_THREE), len(SUITS_OF_TWO)
 TWO_RANK = 1
+_LOW_12 = 0x0FFF0FFF0FFF0FFF  # in every lane of `run_lanes` the places where a run of three can start
 
 
 @kernel
 def _wild_kinds(held: int) -> int:
     """Kinds of wild in a mask of card types, as bits: bit 1 joker, bit 2 + suit a two."""
-    kinds = (held >> JOKER & 1) << WILD_JOKER
-    for suit in range(4):
-        kinds |= (held >> (suit * 13 + 1) & 1) << (2 + suit)
-    return kinds
+    twos = (held >> 1 & 1) | (held >> 14 & 1) << 1 | (held >> 27 & 1) << 2 | (held >> 40 & 1) << 3
+    return (held >> JOKER & 1) << WILD_JOKER | twos << WILD_TWO
 
 
 @kernel
-def _new_runs(s: Record, r: Record, team: int, held: int, out: Array, n: int) -> int:
-    """Natural runs of three from the hand."""
-    for suit in range(4):
-        positions = run_positions(held, suit)
-        starts = positions & positions >> 1 & positions >> 2
-        if starts and int(s.num_runs[team, suit]) < int(r.max_runs_per_suit):
-            while starts:
-                low = lowest_bit(starts)
-                starts &= starts - 1
-                out[n] = NEW_RUN + suit * 12 + low
-                n += 1
+def _put(out: Array, n: int, base: int, choices: int) -> int:
+    """The ids `base` + bit for every bit of `choices`, after the first n."""
+    while choices:
+        out[n] = base + lowest_bit(choices)
+        choices &= choices - 1
+        n += 1
     return n
 
 
 @kernel
-def _new_wild_runs(s: Record, r: Record, team: int, held: int, twin: int, out: Array, n: int) -> int:
+def _new_runs(s: Record, r: Record, team: int, lanes: int, out: Array, n: int) -> int:
+    """Natural runs of three from the hand."""
+    starts = lanes & lanes >> 1 & lanes >> 2
+    while starts:
+        at = lowest_bit(starts)
+        starts &= starts - 1
+        if has_room_for_run(s, r, team, at >> 4):
+            out[n] = NEW_RUN + (at >> 4) * 12 + (at & 15)
+            n += 1
+    return n
+
+
+@kernel
+def _new_wild_runs(s: Record, r: Record, team: int, lanes: int, twin: int, kinds: int, out: Array, n: int) -> int:
     """Runs of three with a wild or, where a run with a wild needs four cards, of four with the wild inside."""
-    kinds = _wild_kinds(held)
     length = int(r.wild_min_run)
-    if kinds == 0 or length == 0:
+    if length == 3:
+        starts = (lanes & (lanes >> 1 | lanes >> 2) | lanes >> 1 & lanes >> 2) & _LOW_12
+    elif length == 4:
+        starts = lanes & lanes >> 3 & (lanes >> 1 | lanes >> 2)
+    else:
         return n
-    for suit in range(4):
-        if int(s.num_runs[team, suit]) >= int(r.max_runs_per_suit):
+    first, whole = length - 3, (1 << length) - 1
+    while starts:
+        at = lowest_bit(starts)
+        starts &= starts - 1
+        if not has_room_for_run(s, r, team, at >> 4):
             continue
-        positions = run_positions(held, suit)
-        if length == 3:
-            starts = (positions & positions >> 1) | (positions & positions >> 2) | (positions >> 1 & positions >> 2)
-            starts &= 0xFFF
-        else:
-            starts = positions & positions >> 3 & (positions >> 1 | positions >> 2)
-        while starts:
-            low = lowest_bit(starts) + 1
-            starts &= starts - 1
-            first = 0 if length == 3 else 1
-            for place in range(first, 3):
-                naturals = ((1 << length) - 1) & ~(1 << place)
-                if positions >> (low - 1) & naturals == naturals:
-                    n = _wild_run_kinds(r, kinds, twin, suit, low, place, length, out, n)
+        for place in range(first, 3):
+            naturals = whole & ~(1 << place)
+            if lanes >> at & naturals == naturals:
+                n = _wild_run_kinds(r, kinds, twin, at >> 4, (at & 15) + 1, place, length, out, n)
     return n
 
 
@@ -115,16 +127,16 @@ def _wild_run_kinds(
         base = NEW_WILD_RUN + ((suit * 12 + low - 1) * 3 + place) * NUM_WILD_KINDS - 1
     else:
         base = NEW_WILD_RUN_OF_4 + ((suit * 11 + low - 1) * 2 + place - 1) * NUM_WILD_KINDS - 1
-    needs_natural_two = low <= 2 and low + place != 2
-    for kind in range(1, NUM_WILD_KINDS + 1):
-        if not kinds >> kind & 1:
-            continue
-        if kind == 2 + suit and needs_natural_two and not twin >> (suit * 13 + 1) & 1:
-            continue
-        if is_legal_run(r, suit, pack(low, low + length - 1, kind, low + place)):
-            out[n] = base + kind
-            n += 1
-    return n
+    own = WILD_TWO + suit
+    if not is_legal_run(r, suit, pack(low, low + length - 1, WILD_JOKER, low + place)):
+        kinds &= 1 << own
+    if kinds >> own & 1:
+        needs_natural_two = low <= 2 and low + place != 2
+        if needs_natural_two and not twin >> (suit * 13 + 1) & 1:
+            kinds &= ~(1 << own)
+        elif not is_legal_run(r, suit, pack(low, low + length - 1, own, low + place)):
+            kinds &= ~(1 << own)
+    return _put(out, n, base, kinds)
 
 
 @kernel
@@ -140,93 +152,80 @@ def _rank_code(held: int, twin: int, rank: int) -> int:
 @kernel
 def _ranks_with_two(held: int, twin: int) -> int:
     """Ranks of which there are two or more natural cards, as bits."""
-    once, more = 0, twin | twin >> 13 | twin >> 26 | twin >> 39
-    for suit in range(4):
-        ranks = held >> (13 * suit)
-        more |= once & ranks
-        once |= ranks
+    clubs, diamonds, hearts, spades = held, held >> 13, held >> 26, held >> 39
+    more = twin | twin >> 13 | twin >> 26 | twin >> 39
+    more |= clubs & diamonds | (clubs | diamonds) & (hearts | spades) | hearts & spades
     return more & 0x1FFF
 
 
 @kernel
-def _new_sets(s: Record, r: Record, team: int, held: int, twin: int, out: Array, n: int) -> int:
+def _new_sets(s: Record, r: Record, team: int, held: int, twin: int, kinds: int, out: Array, n: int) -> int:
     """Sets of three naturals, then of a pair and a wild."""
     ranks = _ranks_with_two(held, twin)
     if int(r.sets_of_twos) == 0:
         ranks &= ~(1 << TWO_RANK)
-    if ranks == 0:
-        return n
-    kinds = _wild_kinds(held)
     todo = ranks
     while todo:
         rank = lowest_bit(todo)
         todo &= todo - 1
-        if int(s.num_sets[team, rank]) < SETS_PER_RANK:
-            choices = int(THREES[_rank_code(held, twin, rank)])
-            while choices:
-                out[n] = NEW_SET + rank * _THREES + lowest_bit(choices)
-                choices &= choices - 1
-                n += 1
+        if has_room_for_set(s, team, rank):
+            n = _put(out, n, NEW_SET + rank * _THREES, int(THREES[_rank_code(held, twin, rank)]))
     while ranks and kinds:
         rank = lowest_bit(ranks)
         ranks &= ranks - 1
-        if int(s.num_sets[team, rank]) < SETS_PER_RANK:
+        if has_room_for_set(s, team, rank):
             choices = int(PAIRS[_rank_code(held, twin, rank)])
             usable = kinds & 1 << WILD_JOKER if rank == TWO_RANK else kinds
             while choices:
                 base = NEW_WILD_SET + (rank * _TWOS + lowest_bit(choices)) * NUM_WILD_KINDS - 1
                 choices &= choices - 1
-                todo = usable
-                while todo:
-                    out[n] = base + lowest_bit(todo)
-                    todo &= todo - 1
-                    n += 1
+                n = _put(out, n, base, usable)
     return n
 
 
 @kernel
-def _lay_offs_on_runs(s: Record, r: Record, team: int, held: int, out: Array, n: int) -> int:
+def _lay_offs_on_runs(s: Record, r: Record, team: int, lanes: int, out: Array, n: int) -> int:
     """Naturals onto the team's runs; where wilds are fixed, swaps too."""
     fixed = int(r.wild_moves) == FIXED
-    for suit in range(4):
-        positions = run_positions(held, suit)
-        for number in range(int(s.num_runs[team, suit])):
-            slot = suit * RUNS_PER_SUIT + number
-            run = packed_run(s, team, slot)
-            todo = positions
-            if fixed:
-                low, high = int(s.run[team, slot, 0]), int(s.run[team, slot, 1])
-                todo &= (1 << low >> 2) | 1 << high | 1 << int(s.run[team, slot, WILD_POSITION]) >> 1
-            while todo:
-                position = lowest_bit(todo) + 1
-                todo &= todo - 1
-                if lay_natural(r, run, suit, position):
-                    out[n] = LAY_RUN + slot * 14 + position - 1
-                    n += 1
+    slots = int(s.run_slots[team])
+    while slots:
+        slot = lowest_bit(slots)
+        slots &= slots - 1
+        suit = slot // RUNS_PER_SUIT
+        todo = lanes >> (16 * suit) & 0x3FFF
+        if fixed:
+            low, high = int(s.run[team, slot, LOW]), int(s.run[team, slot, HIGH])
+            todo &= (1 << low >> 2) | 1 << high | 1 << int(s.run[team, slot, WILD_POSITION]) >> 1
+        while todo:
+            position = lowest_bit(todo) + 1
+            todo &= todo - 1
+            if lay_natural(r, packed_run(s, team, slot), suit, position):
+                out[n] = LAY_RUN + slot * 14 + position - 1
+                n += 1
     return n
 
 
 @kernel
-def _lay_wilds_on_runs(s: Record, r: Record, team: int, held: int, out: Array, n: int) -> int:
+def _lay_wilds_on_runs(s: Record, r: Record, team: int, kinds: int, out: Array, n: int) -> int:
     """Wilds onto the team's runs."""
-    kinds = _wild_kinds(held)
-    if kinds == 0 or int(r.wild_min_run) == 0:
+    if int(r.wild_min_run) == 0:
         return n
     fixed = int(r.wild_moves) == FIXED
-    for suit in range(4):
-        for number in range(int(s.num_runs[team, suit])):
-            slot = suit * RUNS_PER_SUIT + number
-            if fixed and int(s.run[team, slot, RUN_WILD]) != NO_WILD:
-                continue
-            run = packed_run(s, team, slot)
-            for end in range(LOW_END if fixed else HIGH_END, HIGH_END + 1):
-                todo = kinds
-                while todo:
-                    kind = lowest_bit(todo)
-                    todo &= todo - 1
-                    if lay_wild(r, run, suit, end, kind):
-                        out[n] = LAY_WILD_RUN + (slot * 2 + end) * NUM_WILD_KINDS + kind - 1
-                        n += 1
+    slots = int(s.run_slots[team])
+    while slots:
+        slot = lowest_bit(slots)
+        slots &= slots - 1
+        if fixed and int(s.run[team, slot, RUN_WILD]) != NO_WILD:
+            continue
+        suit, run = slot // RUNS_PER_SUIT, packed_run(s, team, slot)
+        own = WILD_TWO + suit
+        for end in range(LOW_END if fixed else HIGH_END, HIGH_END + 1):
+            usable = kinds
+            if not lay_wild(r, run, suit, end, WILD_JOKER):
+                usable &= 1 << own
+            if usable >> own & 1 and not lay_wild(r, run, suit, end, own):
+                usable &= ~(1 << own)
+            n = _put(out, n, LAY_WILD_RUN + (slot * 2 + end) * NUM_WILD_KINDS - 1, usable)
     return n
 
 
@@ -237,32 +236,24 @@ def _has_room(s: Record, r: Record, team: int, slot: int) -> bool:
 
 
 @kernel
-def _lay_offs_on_sets(s: Record, r: Record, team: int, held: int, out: Array, n: int) -> int:
+def _lay_offs_on_sets(s: Record, r: Record, team: int, held: int, kinds: int, out: Array, n: int) -> int:
     """Naturals, then wilds, onto the team's sets."""
-    ranks = int(s.set_ranks[team])
-    todo = ranks
+    slots = int(s.set_slots[team])
+    todo = slots
     while todo:
-        rank = lowest_bit(todo)
+        slot = lowest_bit(todo)
         todo &= todo - 1
-        for slot in range(rank * SETS_PER_RANK, rank * SETS_PER_RANK + int(s.num_sets[team, rank])):
-            if not _has_room(s, r, team, slot):
-                continue
-            for suit in range(4):
-                if held >> (suit * 13 + rank) & 1:
-                    out[n] = LAY_SET + slot * 4 + suit
-                    n += 1
-    kinds = _wild_kinds(held)
-    while ranks and kinds:
-        rank = lowest_bit(ranks)
-        ranks &= ranks - 1
-        usable = kinds & 1 << WILD_JOKER if rank == TWO_RANK else kinds
-        for slot in range(rank * SETS_PER_RANK, rank * SETS_PER_RANK + int(s.num_sets[team, rank])):
-            if int(s.set[team, slot, SET_WILD]) == NO_WILD and _has_room(s, r, team, slot):
-                todo = usable
-                while todo:
-                    out[n] = LAY_WILD_SET + slot * NUM_WILD_KINDS + lowest_bit(todo) - 1
-                    todo &= todo - 1
-                    n += 1
+        cards = held >> (slot // SETS_PER_RANK)
+        if _has_room(s, r, team, slot):
+            for suit in range(4):  # written in any case, counted if the card is there
+                out[n] = LAY_SET + slot * 4 + suit
+                n += cards >> (suit * 13) & 1
+    while slots and kinds:
+        slot = lowest_bit(slots)
+        slots &= slots - 1
+        if int(s.set[team, slot, SET_WILD]) == NO_WILD and _has_room(s, r, team, slot):
+            usable = kinds & 1 << WILD_JOKER if slot // SETS_PER_RANK == TWO_RANK else kinds
+            n = _put(out, n, LAY_WILD_SET + slot * NUM_WILD_KINDS - 1, usable)
     return n
 
 
@@ -283,15 +274,18 @@ def _answers_duty(s: Record, r: Record, action: int) -> bool:
 @kernel
 def moves_with(s: Record, r: Record, held: int, twin: int, out: Array) -> int:
     """Every meld, lay-off and swap with these cards, duties and guard aside: fills `out`, gives their number."""
-    team = team_of(int(s.seat))
-    n = _new_runs(s, r, team, held, out, 0)
-    n = _new_wild_runs(s, r, team, held, twin, out, n)
+    team, kinds, lanes = team_of(int(s.seat)), _wild_kinds(held), run_lanes(held)
+    n = _new_runs(s, r, team, lanes, out, 0)
+    if kinds:
+        n = _new_wild_runs(s, r, team, lanes, twin, kinds, out, n)
     if int(r.sets):
-        n = _new_sets(s, r, team, held, twin, out, n)
-    n = _lay_offs_on_runs(s, r, team, held, out, n)
-    n = _lay_wilds_on_runs(s, r, team, held, out, n)
-    if int(s.set_ranks[team]):
-        n = _lay_offs_on_sets(s, r, team, held, out, n)
+        n = _new_sets(s, r, team, held, twin, kinds, out, n)
+    if int(s.run_slots[team]):
+        n = _lay_offs_on_runs(s, r, team, lanes, out, n)
+        if kinds:
+            n = _lay_wilds_on_runs(s, r, team, kinds, out, n)
+    if int(s.set_slots[team]):
+        n = _lay_offs_on_sets(s, r, team, held, kinds, out, n)
     return n
 
 

@@ -142,7 +142,7 @@ def _seat_at(seat: int, index: int, seats: int) -> int:
 
 @kernel
 def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
-    """What everybody knows, from one seat's side of the table."""
+    """What everybody knows and changes during a deal, from one seat's side of the table."""
     size, seats = int(s.pile_size), int(r.num_seats)
     copy_field(out, at + _PILE, s, _S_PILE_COUNT, NUM_CARD_TYPES)
     copy_field(out, at + _BOTTOM, s, _S_BOTTOM_COUNT, NUM_CARD_TYPES)
@@ -153,7 +153,6 @@ def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
         other = _seat_at(seat, index, seats)
         out[at + _SIZES + index] = s.hand_size[other]
         out[at + _WAITING + index] = s.waiting[other]
-        out[at + _STARTER + index] = int(other == int(s.starter))
     for index in range(NUM_TEAMS):
         team = team_of(seat) ^ index
         out[at + _TAKEN + index] = s.taken[team]
@@ -161,7 +160,6 @@ def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
         out[at + _DIRTY + index] = s.dirty[team]
         out[at + _OPENED + index] = s.opened[team]
         _put_number(out, at + _OPEN_SCORE + 2 * index, int(s.open_score[team]))
-        _put_number(out, at + _MATCH_SCORE + 2 * index, int(s.match_score[team]))
     for phase in range(_PHASES):
         out[at + _PHASE + phase] = int(int(s.phase) == phase)
     out[at + _STOCK_SIZE] = s.stock_size
@@ -169,6 +167,16 @@ def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
     out[at + _MORTOS_LEFT] = s.mortos_left
     _put_number(out, at + _TURN, int(s.turn))
     out[at + _OPENING] = int(int(s.opening) >= 0)
+
+
+@kernel
+def _put_settled(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
+    """What everybody knows and does not change during a deal, from one seat's side of the table."""
+    seats = int(r.num_seats)
+    for index in range(MAX_SEATS):
+        out[at + _STARTER + index] = int(_seat_at(seat, index, seats) == int(s.starter))
+    for index in range(NUM_TEAMS):
+        _put_number(out, at + _MATCH_SCORE + 2 * index, int(s.match_score[team_of(seat) ^ index]))
     _put_number(out, at + _TARGET, int(r.target))
     copy_field(out, at + _RULES, r, _R_OBSERVED, _NUM_RULES)
 
@@ -177,9 +185,10 @@ def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
 def _put_history(s: Record, seat: int, seats: int, out: Array) -> None:
     """The last public actions, newest first."""
     for index in range(HISTORY):
-        at, to = (int(s.last_next) - 1 - index) % HISTORY, _HISTORY + 3 * index
+        at, to = (int(s.last_next) + HISTORY - 1 - index) & (HISTORY - 1), _HISTORY + 3 * index
         who = int(s.last[at, 0])
-        out[to] = (who - 1 - seat) % seats + 1 if who else 0
+        place = who - seat + (seats if who <= seat else 0)
+        out[to] = place if who else 0
         out[to + 1] = s.last[at, 1]
         out[to + 2] = s.last[at, 2]
 
@@ -187,17 +196,30 @@ def _put_history(s: Record, seat: int, seats: int, out: Array) -> None:
 @kernel
 def observe(s: Record, r: Record, seat: int, out: Array) -> None:
     """What a seat with perfect memory knows and nothing else: fills `out` [OBSERVATION.size] int8."""
-    seats = int(r.num_seats)
+    for index in range(1, MAX_SEATS):
+        row = _seat_at(seat, index, int(r.num_seats)) * NUM_CARD_TYPES
+        copy_field(out, _KNOWN + index * NUM_CARD_TYPES, s, _S_KNOWN + row, NUM_CARD_TYPES)
+    for index in range(MAX_SEATS):
+        row = _seat_at(seat, index, int(r.num_seats)) * NUM_CARD_TYPES
+        copy_field(out, _DISCARDED + index * NUM_CARD_TYPES, s, _S_DISCARDED + row, NUM_CARD_TYPES)
+    _put_table(s, team_of(seat), out, _OBSERVATION_TABLE)
+    _put_settled(s, r, seat, out, _OBSERVATION_PUBLIC)
+    observe_more(s, r, seat, out, False)
+
+
+@kernel
+def observe_more(s: Record, r: Record, seat: int, out: Array, melded: bool) -> None:
+    """Bring the observation of a seat up to date after its own draw, pile or meld: a third of it changes."""
     for card in range(NUM_CARD_TYPES):
         out[_UNSEEN + card] = int(s.hidden[card]) + int(s.known[seat, card]) - int(s.hand[seat, card])
     copy_field(out, _HAND, s, _S_HAND + seat * NUM_CARD_TYPES, NUM_CARD_TYPES)
-    for index in range(MAX_SEATS):
-        row, to = _seat_at(seat, index, seats) * NUM_CARD_TYPES, index * NUM_CARD_TYPES
-        copy_field(out, _KNOWN + to, s, _S_KNOWN + row, NUM_CARD_TYPES)
-        copy_field(out, _DISCARDED + to, s, _S_DISCARDED + row, NUM_CARD_TYPES)
-    _put_table(s, team_of(seat), out, _OBSERVATION_TABLE)
+    copy_field(out, _KNOWN, s, _S_KNOWN + seat * NUM_CARD_TYPES, NUM_CARD_TYPES)
+    if melded:
+        at, team = _OBSERVATION_TABLE, team_of(seat)
+        copy_field(out, at, s, _S_RUN + team * _RUN_BYTES, _RUN_BYTES)
+        copy_field(out, at + 2 * _RUN_BYTES, s, _S_SET + team * _SET_BYTES, _SET_BYTES)
     _put_public(s, r, seat, out, _OBSERVATION_PUBLIC)
-    _put_history(s, seat, seats, out)
+    _put_history(s, seat, int(r.num_seats), out)
 
 
 @kernel
@@ -219,6 +241,7 @@ def full_state(s: Record, r: Record, out: Array) -> None:
         for index in range(int(r.morto_size)):
             out[at + int(s.morto[morto, index])] += 1
     _put_table(s, 0, out, _STATE_TABLE)
+    _put_settled(s, r, 0, out, _STATE_PUBLIC)
     _put_public(s, r, 0, out, _STATE_PUBLIC)
     for seat in range(MAX_SEATS):
         out[_SEAT + seat] = int(seat == int(s.seat) and int(s.phase) != OVER)

@@ -76,6 +76,7 @@ from buraco_env.kernel.state import (
     lose,
     may_take_morto,
     reveal,
+    runs_of_suit,
     team_of,
 )
 
@@ -132,9 +133,8 @@ def _count_canasta(s: Record, team: int, kind: int, by: int) -> None:
 def _lay_out_run(s: Record, r: Record, team: int, action: int) -> int:
     """A new run into the next free slot: the slot."""
     suit = int(ARGS[action, SUIT])
-    number = int(s.num_runs[team, suit])
-    slot = suit * RUNS_PER_SUIT + number
-    s.num_runs[team, suit] = number + 1
+    slot = suit * RUNS_PER_SUIT + runs_of_suit(s, team, suit)
+    s.run_slots[team] = int(s.run_slots[team]) | 1 << slot
     low, high = int(ARGS[action, PLACE]), int(ARGS[action, LAST])
     _write_run(s, team, slot, pack(low, high, int(ARGS[action, WILD]), int(ARGS[action, WILD_AT])))
     return slot
@@ -144,10 +144,10 @@ def _lay_out_run(s: Record, r: Record, team: int, action: int) -> int:
 def _lay_out_set(s: Record, team: int, action: int) -> int:
     """A new set into the next free slot: the slot."""
     rank = int(ARGS[action, SLOT])
-    number = int(s.num_sets[team, rank])
-    slot = rank * SETS_PER_RANK + number
-    s.num_sets[team, rank] = number + 1
-    s.set_ranks[team] = int(s.set_ranks[team]) | 1 << rank
+    slot = rank * SETS_PER_RANK
+    while int(s.set_slots[team]) >> slot & 1:
+        slot += 1
+    s.set_slots[team] = int(s.set_slots[team]) | 1 << slot
     for suit in range(4):
         card = suit * 13 + rank
         s.set[team, slot, suit] = (int(USES[action]) >> card & 1) + (int(USES_TWICE[action]) >> card & 1)

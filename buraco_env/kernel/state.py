@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from buraco_env.cards import COPIES, JOKER, NUM_CARD_TYPES
-from buraco_env.kernel.jit import kernel
+from buraco_env.kernel.jit import count_bits, kernel
 from buraco_env.rules import RULE_FIELDS, WORDS, Rules
 
 Record: TypeAlias = Any  # one deal or one rules row, as np.record
@@ -24,6 +24,7 @@ RUNS_PER_SUIT = 6  # slots: `max_runs_per_suit`, out of reach in real play
 RUN_SLOTS = 4 * RUNS_PER_SUIT
 SETS_PER_RANK = 4  # can't be exceeded: eight naturals, at least two a set
 SET_SLOTS = 13 * SETS_PER_RANK
+_SUIT_SLOTS = (1 << RUNS_PER_SUIT) - 1
 NUM_CARDS_MAX = 108
 MAX_MORTOS = 3
 MAX_MORTO_SIZE = 15
@@ -62,11 +63,12 @@ STATE_DTYPE = np.dtype(
             ("twin", "i8", (MAX_SEATS,)),  # bit c: it holds two or more of it
             ("locked", "i8"),  # bit c: so many of type c are buried cards, barred until the top card is used
             ("locked_twin", "i8"),
+            ("set_slots", "i8", (NUM_TEAMS,)),  # bit b: set slot b is in use; those of a rank fill from the lowest
             ("deal_seed", "i8"),
+            ("run_slots", "i4", (NUM_TEAMS,)),  # bit b: run slot b is in use; those of a suit fill from the lowest
             ("rng", "u4", (4,)),  # the deal's random stream
             ("open_score", "i4", (NUM_TEAMS,)),  # what lies open: melds, canastas, bonuses so far
             ("match_score", "i4", (NUM_TEAMS,)),  # of the match before this deal
-            ("set_ranks", "i2", (NUM_TEAMS,)),  # bit r: the team has a set of that rank (0 ace … 12 king)
             ("turn", "i2"),  # turns finished
             ("rules", "i2"),  # row of the rules
             ("last", "i1", (HISTORY, 3)),  # ring of public actions: seat + 1 (0: none yet), kind + 1, card + 1
@@ -93,8 +95,6 @@ STATE_DTYPE = np.dtype(
             ("melded", "i1", (NUM_CARD_TYPES,)),  # both teams
             ("bottom_count", "i1", (NUM_CARD_TYPES,)),  # cards seen going to the bottom of the stock
             ("hidden", "i1", (NUM_CARD_TYPES,)),  # cards of which nobody knows in public where they are
-            ("num_runs", "i1", (NUM_TEAMS, 4)),
-            ("num_sets", "i1", (NUM_TEAMS, 13)),
             ("run", "i1", (NUM_TEAMS, RUN_SLOTS, 4)),  # LOW, HIGH, RUN_WILD, WILD_POSITION
             ("set", "i1", (NUM_TEAMS, SET_SLOTS, 5)),  # naturals by suit, SET_WILD
             ("pile", "i1", (NUM_CARDS_MAX,)),  # bottom to top
@@ -246,6 +246,33 @@ def hand_mask(s: Record, seat: int) -> tuple[int, int]:
     free = free | joker_bit if jokers >= 1 else free & ~joker_bit
     free_twin = free_twin | joker_bit if jokers >= 2 else free_twin & ~joker_bit
     return free, free_twin
+
+
+@kernel
+def runs_of_suit(s: Record, team: int, suit: int) -> int:
+    """How many runs of a suit a team has."""
+    count: int = count_bits(int(s.run_slots[team]) >> (suit * RUNS_PER_SUIT) & _SUIT_SLOTS)
+    return count
+
+
+@kernel
+def has_room_for_run(s: Record, r: Record, team: int, suit: int) -> bool:
+    """The team may lay out another run of the suit (`max_runs_per_suit`)."""
+    last = suit * RUNS_PER_SUIT + int(r.max_runs_per_suit) - 1
+    return int(s.run_slots[team]) >> last & 1 == 0
+
+
+@kernel
+def has_room_for_set(s: Record, team: int, rank: int) -> bool:
+    """A set slot of the rank is free."""
+    return int(s.set_slots[team]) >> (rank * SETS_PER_RANK + SETS_PER_RANK - 1) & 1 == 0
+
+
+@kernel
+def run_lanes(mask: int) -> int:
+    """The cards of all suits as run positions, 16 bits a suit: bit 16 * suit + p - 1, the ace at both ends."""
+    lanes = mask & 0x1FFF | (mask >> 13 & 0x1FFF) << 16 | (mask >> 26 & 0x1FFF) << 32 | (mask >> 39 & 0x1FFF) << 48
+    return lanes | (lanes & 0x0001000100010001) << 13
 
 
 @kernel

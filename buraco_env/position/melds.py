@@ -42,9 +42,9 @@ def _lay_set(s: Record, rules: Rules, team: int, meld: str, naturals: list[int],
     bad_twos = is_two(naturals[0]) and (not rules.sets_of_twos or wild > 1)
     if not rules.sets or bad_twos or (rules.max_set and len(naturals) + bool(wild) > rules.max_set):
         raise ValueError(f"the rules do not allow the set {meld!r}")
-    slot = rank * SETS_PER_RANK + int(s.num_sets[team, rank])
-    s.num_sets[team, rank] += 1
-    s.set_ranks[team] |= 1 << rank
+    first = rank * SETS_PER_RANK
+    slot = first + (int(s.set_slots[team]) >> first & (1 << SETS_PER_RANK) - 1).bit_count()
+    s.set_slots[team] |= 1 << slot
     for card in naturals:
         s.set[team, slot, card // 13] += 1
     s.set[team, slot, SET_WILD] = wild
@@ -53,12 +53,13 @@ def _lay_set(s: Record, rules: Rules, team: int, meld: str, naturals: list[int],
 def _lay_run(s: Record, rules: Rules, team: int, meld: str, wild: int) -> None:
     words = meld.split()
     suit = SUITS.index(next(word for word in words if not word.endswith("*"))[1])
-    number, row = int(s.num_runs[team, suit]), rules_row(rules)
+    first, row = suit * RUNS_PER_SUIT, rules_row(rules)
+    number = (int(s.run_slots[team]) >> first & (1 << RUNS_PER_SUIT) - 1).bit_count()
     run = next((run for run in _packed(words, suit, wild) if kernel.stands(row, 0, suit, run)), 0)
     if not run or number >= rules.max_runs_per_suit:
         raise ValueError(f"the rules do not allow the run {meld!r}, or its wild stands elsewhere")
-    s.num_runs[team, suit] = number + 1
-    s.run[team, suit * RUNS_PER_SUIT + number] = [run >> shift & 0xFF for shift in (0, 8, 16, 24)]
+    s.run_slots[team] |= 1 << (first + number)
+    s.run[team, first + number] = [run >> shift & 0xFF for shift in (0, 8, 16, 24)]
 
 
 def _packed(words: list[str], suit: int, wild: int) -> list[int]:

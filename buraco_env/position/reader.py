@@ -63,7 +63,7 @@ class _Reader:
         self._turn()
         for team in (0, 1):
             lines.read(f"team {team}", partial(self._table, team))
-            s.opened[team] = int(not self.rules.first_meld_min or s.num_runs[team].any() or s.num_sets[team].any())
+            s.opened[team] = int(not self.rules.first_meld_min or s.run_slots[team] > 0 or s.set_slots[team] > 0)
         lines.read("mortos taken", self._mortos_taken)
         lines.read("waiting", self._waiting)
         lines.read("pile", self._pile)
