@@ -8,18 +8,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from buraco_env.cards import NUM_CARD_TYPES
 from buraco_env.kernel.actions import ARGS, K_DISCARD, K_TAKE, KIND, NUM_ACTIONS
-from buraco_env.kernel.candidates import put_features
+from buraco_env.kernel.candidates import fitting_discards, put_features
 from buraco_env.kernel.deal import deal, mix_seed, random_below, seed_stream
 from buraco_env.kernel.guard import MAX_DEPTH
 from buraco_env.kernel.hidden import conceal, resample
 from buraco_env.kernel.jit import entry, kernel, prefetch
 from buraco_env.kernel.legal import legal_actions
 from buraco_env.kernel.melds import is_legal_run, packed_run, run_bonus, run_points, set_bonus, set_points, set_size
-from buraco_env.kernel.observe import full_state, observe, observe_more
+from buraco_env.kernel.observe import OBSERVATION, full_state, observe, observe_more
 from buraco_env.kernel.play import play
 from buraco_env.kernel.score import meld_score, score
-from buraco_env.kernel.state import END_TURN_CAP, NUM_TEAMS, OVER, RUNS_PER_SUIT, SET_WILD, STATE_DTYPE, Array, Record
+from buraco_env.kernel.state import (
+    END_TURN_CAP,
+    NUM_TEAMS,
+    OVER,
+    RUNS_PER_SUIT,
+    SET_WILD,
+    STATE_DTYPE,
+    Array,
+    Record,
+    team_of,
+)
 
 # what `advance` may be asked to do with a deal instead of an action
 LOOK, NEW_DEAL = -1, -2
@@ -46,6 +57,9 @@ RESULT_DTYPE = np.dtype(
         ],
     )
 )
+STATE_BYTES, COMMON_STATE_BYTES = STATE_DTYPE.itemsize, STATE_DTYPE.fields["discarded"][1]  # type: ignore[index]
+OBSERVATION_BYTES, PUBLIC_BYTE = OBSERVATION.size, OBSERVATION["pile"].slice.start
+OWN_BYTES = OBSERVATION["known"].slice.start + NUM_CARD_TYPES
 STREAM_DTYPE = np.dtype((np.record, [("rng", "u4", (4,))]))
 
 
@@ -105,6 +119,22 @@ def _clear_result(result: Record) -> None:
     result.end_reason = 0
 
 
+@kernel
+def _is_for_another_seat(action: int) -> bool:
+    """After the action another seat decides, or may decide, or there is another deal: all of an observation changes."""
+    return action < 0 or ARGS[action, KIND] == K_DISCARD
+
+
+@kernel
+def _prefetch(states: Array, observation: Array, i: int, anew: bool) -> None:
+    """Have the processor fetch what playing in deal i and observing it will need."""
+    prefetch(states, i, 0, STATE_BYTES if anew else COMMON_STATE_BYTES)
+    if observation.shape[0]:
+        prefetch(observation, i, 0, OBSERVATION_BYTES if anew else OWN_BYTES)
+        if not anew:
+            prefetch(observation, i, PUBLIC_BYTE, OBSERVATION_BYTES)
+
+
 @entry
 def advance(
     states: Array,  # [N] STATE_DTYPE
@@ -129,14 +159,12 @@ def advance(
         if at + NUM_ACTIONS > legal.shape[0]:
             return i
         if i + 1 < n:
-            prefetch(states, i + 1)
-            if observation.shape[0]:
-                prefetch(observation, i + 1)
+            _prefetch(states, observation, i + 1, _is_for_another_seat(actions[i + 1]))
         s, result = states[i], results[i]
         action = actions[i]
         _clear_result(result)
         seat = int(s.seat)
-        anew = action < 0 or ARGS[action, KIND] == K_DISCARD  # the observation is of another seat, or the deal
+        anew = _is_for_another_seat(action)
         if action == NEW_DEAL:
             _new_deal(s, rules, int(result.deal_seed))
         elif action >= 0:
@@ -174,10 +202,15 @@ def fill_states(states: Array, rules: Array, rows: Array) -> None:
 @entry
 def fill_features(states: Array, rules: Array, offsets: Array, legal: Array, rows: Array) -> None:
     """The features of every legal action: fills `rows` [L, FEATURES.size] int8."""
-    for i in range(states.shape[0]):
+    n = states.shape[0]
+    for i in range(n):
+        if i + 1 < n:
+            prefetch(states, i + 1, 0, COMMON_STATE_BYTES)
         s = states[i]
+        r, team = rules[s.rules], team_of(int(s.seat))
+        mine, theirs = fitting_discards(s, r, team), fitting_discards(s, r, 1 - team)
         for index in range(offsets[i], offsets[i + 1]):
-            put_features(s, rules[s.rules], legal[index], rows[index])
+            put_features(s, r, legal[index], mine, theirs, rows[index])
 
 
 @entry

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from buraco_env.cards import JOKER
+import numpy as np
+
+from buraco_env.cards import JOKER, NUM_CARD_TYPES
 from buraco_env.kernel.actions import (
     ARGS,
     CARDS_USED,
     HIGH_END,
     K_DISCARD,
     K_END_TURN,
+    K_LAY_RUN,
+    K_LAY_SET,
+    K_LAY_WILD_SET,
+    K_RUN,
+    K_SET,
     K_TAKE,
     K_WILD_RUN_OF_4,
     K_WILD_SET,
     KIND,
     LAST,
     LOW_END,
+    NUM_ACTIONS,
     PLACE,
     SLOT,
     SUIT,
@@ -23,13 +31,12 @@ from buraco_env.kernel.actions import (
     WILD,
     WILD_AT,
 )
-from buraco_env.kernel.jit import kernel, lowest_bit
+from buraco_env.kernel.jit import count_bits, kernel, lowest_bit
 from buraco_env.kernel.layout import Layout, make_layout
 from buraco_env.kernel.melds import (
     canasta_kind,
     lay_natural,
     lay_wild,
-    pack,
     packed_run,
     run_bonus,
     run_high,
@@ -40,20 +47,25 @@ from buraco_env.kernel.melds import (
     set_bonus,
     set_size,
 )
-from buraco_env.kernel.moves import is_swap
+from buraco_env.kernel.moves import TWO_RANK, has_room_on_set, wild_kinds
 from buraco_env.kernel.play import run_after
 from buraco_env.kernel.score import points_of
 from buraco_env.kernel.state import (
+    MELD,
+    NO_WILD,
+    RANK_MASK,
     RUNS_PER_SUIT,
     SET_WILD,
     SETS_PER_RANK,
     WILD_CARDS,
     WILD_JOKER,
+    WILD_TWO,
     Array,
     Record,
-    is_wild_card,
     may_take_morto,
+    run_positions,
     team_of,
+    wild_cards,
 )
 
 _FORM = "0 no meld, 1 with a wild, 2 without"
@@ -92,160 +104,167 @@ FEATURES: Layout = make_layout(
 NUM_FEATURES = FEATURES.size
 
 
-@kernel
-def _form(length: int, wild: int) -> int:
-    return 0 if length == 0 else (1 if wild else 2)
+def _outlines() -> Array:
+    """What an action's id alone says of its features: [NUM_ACTIONS, NUM_FEATURES]."""
+    rows = np.zeros((NUM_ACTIONS, NUM_FEATURES), np.int8)
+    kind, slot = ARGS[:, KIND], ARGS[:, SLOT]
+    rows[:, _KIND], rows[:, _WILD], rows[:, _SUIT] = kind, ARGS[:, WILD], ARGS[:, SUIT] + 1
+    has_card = USES > 0
+    rows[has_card, _CARD] = [lowest.bit_length() for lowest in (USES[has_card] & -USES[has_card]).tolist()]
+    new_set, on_set = (kind == K_SET) | (kind == K_WILD_SET), (kind == K_LAY_SET) | (kind == K_LAY_WILD_SET)
+    rows[new_set, _RANK], rows[on_set, _RANK] = slot[new_set] + 1, slot[on_set] // SETS_PER_RANK + 1
+    new_run = (kind >= K_RUN) & (kind <= K_WILD_RUN_OF_4)
+    for column, arg in ((_LOW, PLACE), (_HIGH, LAST), (_WILD_AT, WILD_AT)):
+        rows[new_run, column] = ARGS[new_run, arg]
+    new = new_run | new_set
+    rows[new, _LENGTH_AFTER] = CARDS_USED[new]
+    rows[new, _FORM_AFTER] = np.where(ARGS[new, WILD] > 0, 1, 2)
+    return rows
+
+
+OUTLINES = _outlines()
 
 
 @kernel
 def _put_before_after(row: Array, before: int, wild_before: int, after: int, wild_after: int) -> None:
-    """Lengths and forms of the meld before and afterwards."""
+    """Lengths and forms of the meld that a lay-off changes."""
     row[_LENGTH_BEFORE] = before
     row[_LENGTH_AFTER] = after
-    row[_FORM_BEFORE] = _form(before, wild_before)
-    row[_FORM_AFTER] = _form(after, wild_after)
+    row[_FORM_BEFORE] = 1 if wild_before else 2
+    row[_FORM_AFTER] = 1 if wild_after else 2
     row[_CANASTA_BEFORE] = canasta_kind(before, wild_before)
     row[_CANASTA_AFTER] = canasta_kind(after, wild_after)
 
 
 @kernel
-def _put_run(s: Record, r: Record, team: int, action: int, row: Array) -> int:
-    """A new run or a lay-off on one: the change of the canasta bonus, less the points of a freed wild."""
-    row[_SUIT] = int(ARGS[action, SUIT]) + 1
-    before, bonus = 0, 0
-    if int(ARGS[action, KIND]) <= K_WILD_RUN_OF_4:
-        low, high = int(ARGS[action, PLACE]), int(ARGS[action, LAST])
-        after = pack(low, high, int(ARGS[action, WILD]), int(ARGS[action, WILD_AT]))
-        _put_before_after(row, 0, 0, run_length(after), run_wild(after))
-    else:
-        before = packed_run(s, team, int(ARGS[action, SLOT]))
-        after = run_after(s, r, team, action)
-        bonus = run_bonus(r, after) - run_bonus(r, before)
-        _put_before_after(row, run_length(before), run_wild(before), run_length(after), run_wild(after))
-        if is_swap(s, r, action):
-            row[_SWAP] = 1
-            bonus -= int(r.points[int(WILD_CARDS[run_wild(before)])])
+def _put_on_run(s: Record, r: Record, team: int, action: int, row: Array) -> int:
+    """A lay-off on a run: the change of the canasta bonus, less the points of a freed wild."""
+    before, after = packed_run(s, team, int(ARGS[action, SLOT])), run_after(s, r, team, action)
+    change = run_bonus(r, after) - run_bonus(r, before)
+    _put_before_after(row, run_length(before), run_wild(before), run_length(after), run_wild(after))
+    if run_length(before) == run_length(after):
+        row[_SWAP] = 1
+        change -= int(r.points[int(WILD_CARDS[run_wild(before)])])
     row[_LOW] = run_low(after)
     row[_HIGH] = run_high(after)
     row[_WILD_AT] = run_wild_at(after)
-    return bonus
+    return change
 
 
 @kernel
-def _put_set(s: Record, r: Record, team: int, action: int, row: Array) -> int:
-    """A new set or a lay-off on one: the change of the canasta bonus."""
+def _put_on_set(s: Record, r: Record, team: int, action: int, row: Array) -> int:
+    """A lay-off on a set: the change of the canasta bonus."""
     slot, wild = int(ARGS[action, SLOT]), int(ARGS[action, WILD])
-    if int(ARGS[action, KIND]) <= K_WILD_SET:
-        row[_RANK] = slot + 1
-        _put_before_after(row, 0, 0, 3, wild)
-        return 0
-    row[_RANK] = slot // SETS_PER_RANK + 1
     size, before = set_size(s, team, slot), int(s.set[team, slot, SET_WILD])
     after = wild if wild else before
     _put_before_after(row, size, before, size + 1, after)
     return set_bonus(r, size + 1, after) - set_bonus(r, size, before)
 
 
-@kernel
-def near_mask(card: int) -> int:
-    """Card types that a natural card could meld with: its rank, and its suit up to two away; bits."""
+def _near(card: int) -> int:
+    """Card types that a natural card could meld with: its rank, and its suit up to two away; bits. A joker: none."""
+    if card == JOKER:
+        return 0
     rank, suit = card % 13, card // 13
-    mask = 0
-    for other in range(4):
-        mask |= 1 << (other * 13 + rank)
-    for by in range(-2, 3):
-        if 0 <= rank + by < 13:
-            mask |= 1 << (suit * 13 + rank + by)
-    if rank == 0:
-        mask |= 3 << (suit * 13 + 11)
-    if rank >= 11:
-        mask |= 1 << (suit * 13)
-    return mask
+    near = {rank + by for by in range(-2, 3)} | ({11, 12} if rank == 0 else {0} if rank >= 11 else set())
+    return RANK_MASK << rank | sum(1 << (suit * 13 + other) for other in near if 0 <= other < 13 and other != rank)
+
+
+NEAR = np.array([_near(card) for card in range(NUM_CARD_TYPES)], np.int64)
 
 
 @kernel
-def cards_near(counts: Array, mask: int) -> int:
-    """How many of the counted cards [53] lie in a mask of types."""
-    total = 0
-    while mask:
-        total += int(counts[lowest_bit(mask)])
-        mask &= mask - 1
-    return total
-
-
-@kernel
-def fits_table(s: Record, r: Record, team: int, card: int) -> bool:
-    """A team's melds could take this card, as a natural or as a wild."""
-    wild = 0 if not is_wild_card(card) else WILD_JOKER if card == JOKER else 2 + card // 13
-    slots = int(s.run_slots[team])
-    if not wild:
-        slots &= ((1 << RUNS_PER_SUIT) - 1) << (card // 13 * RUNS_PER_SUIT)
+def _fitting_runs(s: Record, r: Record, team: int, held: int) -> int:
+    """The cards of a mask that a team's runs could take, and the kinds of wild (shifted above the cards)."""
+    slots, fits, kinds = int(s.run_slots[team]), 0, wild_kinds(held)
+    wilds = 0
     while slots:
         slot = lowest_bit(slots)
         slots &= slots - 1
         run, suit = packed_run(s, team, slot), slot // RUNS_PER_SUIT
-        if suit == card // 13:
-            position = card % 13 + 1
-            if lay_natural(r, run, suit, position) or (position == 1 and lay_natural(r, run, suit, 14)):
-                return True
-        if wild and (lay_wild(r, run, suit, HIGH_END, wild) or lay_wild(r, run, suit, LOW_END, wild)):
-            return True
+        todo = run_positions(held, suit)
+        while todo:
+            position = lowest_bit(todo) + 1
+            todo &= todo - 1
+            if lay_natural(r, run, suit, position):
+                fits |= 1 << (suit * 13 + (position - 1) % 13)
+        own = WILD_TWO + suit
+        if kinds & ~(1 << own) & ~wilds and (
+            lay_wild(r, run, suit, HIGH_END, WILD_JOKER) or lay_wild(r, run, suit, LOW_END, WILD_JOKER)
+        ):
+            wilds |= kinds & ~(1 << own)
+        if kinds >> own & 1 and (lay_wild(r, run, suit, HIGH_END, own) or lay_wild(r, run, suit, LOW_END, own)):
+            wilds |= 1 << own
+    return fits | wild_cards(wilds)
+
+
+@kernel
+def fitting(s: Record, r: Record, team: int, held: int) -> int:
+    """The cards of a mask of types that a team's melds could take, as naturals or as wilds."""
+    fits, wilds, kinds = 0, 0, wild_kinds(held)
+    if int(s.run_slots[team]):
+        fits = _fitting_runs(s, r, team, held)
     slots = int(s.set_slots[team])
-    if not wild:
-        slots &= ((1 << SETS_PER_RANK) - 1) << (card % 13 * SETS_PER_RANK)
     while slots:
         slot = lowest_bit(slots)
         slots &= slots - 1
         rank = slot // SETS_PER_RANK
-        natural = card != JOKER and card % 13 == rank
-        free_wild = wild and int(s.set[team, slot, SET_WILD]) == 0 and (rank != 1 or card == JOKER)
-        if (natural or free_wild) and (int(r.max_set) == 0 or set_size(s, team, slot) < int(r.max_set)):
-            return True
-    return False
+        if has_room_on_set(s, r, team, slot):
+            fits |= held & RANK_MASK << rank
+            if int(s.set[team, slot, SET_WILD]) == NO_WILD:
+                wilds |= kinds & 1 << WILD_JOKER if rank == TWO_RANK else kinds
+    return fits | wild_cards(wilds)
 
 
 @kernel
-def _put_discard(s: Record, r: Record, seat: int, card: int, row: Array) -> None:
-    """What others could do with a card that is discarded."""
-    team = team_of(seat)
-    row[_FITS_MINE] = int(fits_table(s, r, team, card))
-    row[_FITS_THEIRS] = int(fits_table(s, r, 1 - team, card))
-    if card != JOKER:
-        following = (seat + 1) % int(r.num_seats)
-        row[_NEXT_NEAR] = cards_near(s.known[following], near_mask(card))
+def fitting_discards(s: Record, r: Record, team: int) -> int:
+    """The cards in the hand of the seat to move that a team's melds could take, if it may discard now; bits."""
+    return fitting(s, r, team, int(s.held[int(s.seat)])) if int(s.phase) == MELD else 0
 
 
 @kernel
-def put_features(s: Record, r: Record, action: int, row: Array) -> None:
-    """The features of one legal action: fills `row` [FEATURES.size] int8."""
+def _known_near(s: Record, seat: int, card: int) -> int:
+    """How many cards that everybody knows in a hand could meld with a card."""
+    total, todo = 0, int(s.held[seat]) & int(NEAR[card])
+    while todo:
+        total += int(s.known[seat, lowest_bit(todo)])
+        todo &= todo - 1
+    return total
+
+
+@kernel
+def put_features(s: Record, r: Record, action: int, mine: int, theirs: int, row: Array) -> None:
+    """The features of one legal action: fills `row` [FEATURES.size] int8.
+
+    `mine`, `theirs`: `fitting_discards` of both teams.
+    """
     for index in range(NUM_FEATURES):
-        row[index] = 0
+        row[index] = OUTLINES[action, index]
     seat, kind = int(s.seat), int(ARGS[action, KIND])
-    team = team_of(seat)
-    hand = int(s.hand_size[seat])
-    row[_KIND] = kind
-    row[_CARDS_LEFT] = hand
+    team, size = team_of(seat), int(s.pile_size)
+    left = int(s.hand_size[seat]) - int(CARDS_USED[action])
     if kind == K_TAKE:
-        size = int(s.pile_size)
+        card = int(s.pile[size - 1])
+        row[_CARD] = card + 1
         row[_PILE_GAIN] = size
-        row[_CARDS_LEFT] = hand + size
-        _put_card(s, seat, int(s.pile[size - 1]), 0, row)
-        return
-    if kind < K_TAKE or kind == K_END_TURN:
-        return
-    card = lowest_bit(int(USES[action]))
-    _put_card(s, seat, card, 1 + (int(USES_TWICE[action]) >> card & 1), row)
-    row[_WILD] = ARGS[action, WILD]
-    left = hand - int(CARDS_USED[action])
-    if kind == K_DISCARD:
-        _put_discard(s, r, seat, card, row)
-    else:
-        on_run = ARGS[action, SUIT] >= 0
-        change = _put_run(s, r, team, action, row) if on_run else _put_set(s, r, team, action, row)
-        left += int(row[_SWAP])
-        points = points_of(r, int(USES[action]), int(USES_TWICE[action])) + change
-        row[_POINTS] = points // 100
-        row[_POINTS + 1] = points % 100
+        left += size
+        _put_hand(s, seat, card, 0, row)
+    elif kind > K_TAKE and kind != K_END_TURN:
+        card = int(OUTLINES[action, _CARD]) - 1
+        _put_hand(s, seat, card, 1 + (int(USES_TWICE[action]) >> card & 1), row)
+        if kind == K_DISCARD:
+            row[_FITS_MINE] = mine >> card & 1
+            row[_FITS_THEIRS] = theirs >> card & 1
+            row[_NEXT_NEAR] = _known_near(s, (seat + 1) % int(r.num_seats), card)
+        else:
+            points = points_of(r, int(USES[action]), int(USES_TWICE[action]))
+            if kind >= K_LAY_SET:
+                points += _put_on_set(s, r, team, action, row)
+            elif kind >= K_LAY_RUN:
+                points += _put_on_run(s, r, team, action, row)
+                left += int(row[_SWAP])
+            row[_POINTS] = points // 100
+            row[_POINTS + 1] = points % 100
     row[_CARDS_LEFT] = left
     if left == 0:
         morto = may_take_morto(s, r, team)
@@ -254,9 +273,9 @@ def put_features(s: Record, r: Record, action: int, row: Array) -> None:
 
 
 @kernel
-def _put_card(s: Record, seat: int, card: int, used: int, row: Array) -> None:
-    """The card of the action and what the hand holds beside it."""
-    row[_CARD] = card + 1
+def _put_hand(s: Record, seat: int, card: int, used: int, row: Array) -> None:
+    """What the hand holds beside the card of the action."""
     row[_COPIES_LEFT] = int(s.hand[seat, card]) - used
-    if card != JOKER:
-        row[_HAND_NEAR] = cards_near(s.hand[seat], near_mask(card)) - used
+    near = int(NEAR[card])
+    if near:
+        row[_HAND_NEAR] = count_bits(int(s.held[seat]) & near) + count_bits(int(s.twin[seat]) & near) - used

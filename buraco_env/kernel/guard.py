@@ -6,7 +6,6 @@ position `d` moves ahead, `lists[d]` its moves.
 
 from __future__ import annotations
 
-from buraco_env.cards import JOKER
 from buraco_env.kernel.actions import (
     ARGS,
     CARDS_USED,
@@ -24,6 +23,7 @@ from buraco_env.kernel.moves import is_swap, moves, moves_with
 from buraco_env.kernel.play import apply_meld
 from buraco_env.kernel.score import points_of
 from buraco_env.kernel.state import (
+    ALL_WILDS,
     CLOSE_ANY,
     EXTRA,
     FINAL_WILD_NOT_CLOSING,
@@ -32,6 +32,7 @@ from buraco_env.kernel.state import (
     HIGH,
     LOW,
     NO_WILD,
+    RANK_MASK,
     RUN_WILD,
     SETS_PER_RANK,
     USE_TOP_FIRST,
@@ -49,8 +50,6 @@ from buraco_env.kernel.state import (
 )
 
 MAX_DEPTH = 108  # moves ahead: each lays a card for good
-ALL_WILDS = 1 << JOKER | 1 << 1 | 1 << 14 | 1 << 27 | 1 << 40
-RANK_MASK = 1 | 1 << 13 | 1 << 26 | 1 << 39  # the aces; shifted by r the cards of rank r
 
 
 @kernel

@@ -156,7 +156,11 @@ if COMPILED:
         time to compile; here its arguments are made int64 first.
         """
         dispatcher = numba.njit(
-            error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler
+            error_model="numpy",
+            _nrt=False,
+            no_cpython_wrapper=True,
+            no_cfunc_wrapper=True,
+            pipeline_class=_InnerCompiler,
         )(function)
         template = dispatcher.get_call_template
 
@@ -171,7 +175,12 @@ if COMPILED:
         before, numba_config.CACHE_DIR = numba_config.CACHE_DIR, _CACHE
         try:
             return numba.njit(  # type: ignore[no-any-return]
-                error_model="numpy", nogil=True, cache=True, no_cfunc_wrapper=True, pipeline_class=_EntryCompiler
+                error_model="numpy",
+                nogil=True,
+                _nrt=False,
+                cache=True,
+                no_cfunc_wrapper=True,
+                pipeline_class=_EntryCompiler,
             )(function)
         finally:
             numba_config.CACHE_DIR = before
@@ -216,21 +225,21 @@ if COMPILED:
         return types.none(target, source), code
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def prefetch(typing_context: Any, array: Any, at: Any) -> Any:
-        """Ask the processor to fetch `array[at]`, a record or a row, into its cache: it is needed soon."""
+    def prefetch(typing_context: Any, array: Any, at: Any, first: Any, stop: Any) -> Any:
+        """Ask the processor for bytes `first` to `stop` of `array[at]`, a record or a row: they are needed soon."""
 
         def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             array = context.make_array(signature.args[0])(context, builder, args[0])
             byte, word, flag = ir.IntType(8).as_pointer(), ir.IntType(64), ir.IntType(32)
-            size = cgutils.unpack_tuple(builder, array.strides)[0]
-            start = builder.gep(builder.bitcast(array.data, byte), [builder.mul(args[1], size)])
+            stride = cgutils.unpack_tuple(builder, array.strides)[0]
+            start = builder.gep(builder.bitcast(array.data, byte), [builder.mul(args[1], stride)])
             kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
             fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-            with cgutils.for_range_slice(builder, word(0), size, word(_CACHE_LINE)) as (offset, _):
+            with cgutils.for_range_slice(builder, args[2], args[3], word(_CACHE_LINE)) as (offset, _):
                 builder.call(fetch, [builder.gep(start, [offset]), flag(1), flag(3), flag(1)])
             return context.get_dummy_value()
 
-        return types.none(array, types.int64), code
+        return types.none(array, types.int64, types.int64, types.int64), code
 
     @intrinsic  # type: ignore[untyped-decorator]
     def copy_field(typing_context: Any, out: Any, at: Any, record: Any, offset: Any, size: Any) -> Any:
@@ -271,7 +280,7 @@ else:
         """Copy all bytes of one record over another of the same type."""
         target.setfield(source, target.dtype)
 
-    def prefetch(array: Any, at: int) -> None:
+    def prefetch(array: Any, at: int, first: int, stop: int) -> None:
         """Nothing to do."""
 
     def copy_field(out: Any, at: int, record: Any, offset: int, size: int) -> None:

@@ -66,7 +66,7 @@ _LOW_12 = 0x0FFF0FFF0FFF0FFF  # in every lane of `run_lanes` the places where a 
 
 
 @kernel
-def _wild_kinds(held: int) -> int:
+def wild_kinds(held: int) -> int:
     """Kinds of wild in a mask of card types, as bits: bit 1 joker, bit 2 + suit a two."""
     twos = (held >> 1 & 1) | (held >> 14 & 1) << 1 | (held >> 27 & 1) << 2 | (held >> 40 & 1) << 3
     return (held >> JOKER & 1) << WILD_JOKER | twos << WILD_TWO
@@ -230,7 +230,7 @@ def _lay_wilds_on_runs(s: Record, r: Record, team: int, kinds: int, out: Array, 
 
 
 @kernel
-def _has_room(s: Record, r: Record, team: int, slot: int) -> bool:
+def has_room_on_set(s: Record, r: Record, team: int, slot: int) -> bool:
     """The set may take another card (`max_set`)."""
     return int(r.max_set) == 0 or set_size(s, team, slot) < int(r.max_set)
 
@@ -244,14 +244,14 @@ def _lay_offs_on_sets(s: Record, r: Record, team: int, held: int, kinds: int, ou
         slot = lowest_bit(todo)
         todo &= todo - 1
         cards = held >> (slot // SETS_PER_RANK)
-        if _has_room(s, r, team, slot):
+        if has_room_on_set(s, r, team, slot):
             for suit in range(4):  # written in any case, counted if the card is there
                 out[n] = LAY_SET + slot * 4 + suit
                 n += cards >> (suit * 13) & 1
     while slots and kinds:
         slot = lowest_bit(slots)
         slots &= slots - 1
-        if int(s.set[team, slot, SET_WILD]) == NO_WILD and _has_room(s, r, team, slot):
+        if int(s.set[team, slot, SET_WILD]) == NO_WILD and has_room_on_set(s, r, team, slot):
             usable = kinds & 1 << WILD_JOKER if slot // SETS_PER_RANK == TWO_RANK else kinds
             n = _put(out, n, LAY_WILD_SET + slot * NUM_WILD_KINDS - 1, usable)
     return n
@@ -274,7 +274,7 @@ def _answers_duty(s: Record, r: Record, action: int) -> bool:
 @kernel
 def moves_with(s: Record, r: Record, held: int, twin: int, out: Array) -> int:
     """Every meld, lay-off and swap with these cards, duties and guard aside: fills `out`, gives their number."""
-    team, kinds, lanes = team_of(int(s.seat)), _wild_kinds(held), run_lanes(held)
+    team, kinds, lanes = team_of(int(s.seat)), wild_kinds(held), run_lanes(held)
     n = _new_runs(s, r, team, lanes, out, 0)
     if kinds:
         n = _new_wild_runs(s, r, team, lanes, twin, kinds, out, n)

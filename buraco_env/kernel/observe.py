@@ -91,7 +91,7 @@ _HANDS, _STOCK, _COMING, _MORTOS, _SEAT = (
 _OBSERVATION_TABLE, _OBSERVATION_PUBLIC = OBSERVATION["runs"].slice.start, OBSERVATION["pile"].slice.start
 _STATE_TABLE, _STATE_PUBLIC = STATE["runs"].slice.start, STATE["pile"].slice.start
 _PUBLIC_LAYOUT = make_layout(_PUBLIC)
-(_PILE, _PILE_TOP, _MUST_USE, _SINGLE, _BOTTOM, _SIZES, _WAITING, _STARTER, _TAKEN, _CLEAN, _DIRTY, _OPENED,
+(_PILE, _PILE_TOP, _, _, _BOTTOM, _SIZES, _WAITING, _STARTER, _TAKEN, _CLEAN, _DIRTY, _OPENED,
  _OPEN_SCORE, _MATCH_SCORE, _PHASE, _STOCK_SIZE, _PILE_SIZE, _MORTOS_LEFT, _TURN, _OPENING, _TARGET, _RULES) = (
     piece.slice.start for piece in _PUBLIC_LAYOUT
 )  # fmt: skip
@@ -115,11 +115,15 @@ def _put_number(out: Array, at: int, value: int) -> None:
 
 
 @kernel
-def _put_one(out: Array, at: int, card: int) -> None:
-    """1 for one card type, 0 for the others; all 0 for card -1."""
-    out[at : at + NUM_CARD_TYPES] = 0
-    if card >= 0:
-        out[at + card] = 1
+def _put_marks(out: Array, at: int, first: int, second: int, third: int) -> None:
+    """Three pieces of card types one after the other, each with 1 for one card, 0 for the others; card -1: all 0."""
+    out[at : at + 3 * NUM_CARD_TYPES] = 0
+    if first >= 0:
+        out[at + first] = 1
+    if second >= 0:
+        out[at + NUM_CARD_TYPES + second] = 1
+    if third >= 0:
+        out[at + 2 * NUM_CARD_TYPES + third] = 1
 
 
 @kernel
@@ -146,9 +150,7 @@ def _put_public(s: Record, r: Record, seat: int, out: Array, at: int) -> None:
     size, seats = int(s.pile_size), int(r.num_seats)
     copy_field(out, at + _PILE, s, _S_PILE_COUNT, NUM_CARD_TYPES)
     copy_field(out, at + _BOTTOM, s, _S_BOTTOM_COUNT, NUM_CARD_TYPES)
-    _put_one(out, at + _PILE_TOP, int(s.pile[size - 1]) if size else -1)
-    _put_one(out, at + _MUST_USE, int(s.top))
-    _put_one(out, at + _SINGLE, int(s.single))
+    _put_marks(out, at + _PILE_TOP, int(s.pile[size - 1]) if size else -1, int(s.top), int(s.single))
     for index in range(MAX_SEATS):
         other = _seat_at(seat, index, seats)
         out[at + _SIZES + index] = s.hand_size[other]

@@ -51,6 +51,9 @@ NOT_ENDED, END_OUT, END_STOCK, END_TURN_CAP = range(4)
 NO_WILD, WILD_JOKER, WILD_TWO = 0, 1, 2  # WILD_TWO + suit: the two of that suit
 NUM_WILD_KINDS = 5
 WILD_CARDS = np.array([-1, JOKER, *(suit * 13 + 1 for suit in range(4))], np.int8)
+# masks of card types
+RANK_MASK = 1 | 1 << 13 | 1 << 26 | 1 << 39  # the aces; shifted by r the cards of rank r
+ALL_WILDS = 1 << JOKER | RANK_MASK << 1
 # fields of a run slot (`low` is 0 where the slot is empty) and of a set slot (naturals by suit, then the wild)
 LOW, HIGH, RUN_WILD, WILD_POSITION = range(4)
 SET_WILD = 4
@@ -90,12 +93,13 @@ STATE_DTYPE = np.dtype(
             ("out_team", "i1"),  # who went out; -1: nobody
             ("hand", "i1", (MAX_SEATS, NUM_CARD_TYPES)),
             ("known", "i1", (MAX_SEATS, NUM_CARD_TYPES)),  # of the hand: what everybody knows to be there
-            ("discarded", "i1", (MAX_SEATS, NUM_CARD_TYPES)),  # everything the seat ever discarded
             ("pile_count", "i1", (NUM_CARD_TYPES,)),
             ("melded", "i1", (NUM_CARD_TYPES,)),  # both teams
             ("bottom_count", "i1", (NUM_CARD_TYPES,)),  # cards seen going to the bottom of the stock
             ("hidden", "i1", (NUM_CARD_TYPES,)),  # cards of which nobody knows in public where they are
             ("run", "i1", (NUM_TEAMS, RUN_SLOTS, 4)),  # LOW, HIGH, RUN_WILD, WILD_POSITION
+            # fields from here on are seldom needed, so that they lie apart
+            ("discarded", "i1", (MAX_SEATS, NUM_CARD_TYPES)),  # everything the seat ever discarded
             ("set", "i1", (NUM_TEAMS, SET_SLOTS, 5)),  # naturals by suit, SET_WILD
             ("pile", "i1", (NUM_CARDS_MAX,)),  # bottom to top
             ("pile_size", "i1"),
@@ -224,6 +228,13 @@ def has_closing_canasta(s: Record, r: Record, team: int) -> bool:
 @kernel
 def is_wild_card(card: int) -> bool:
     return card == JOKER or card % 13 == 1
+
+
+@kernel
+def wild_cards(kinds: int) -> int:
+    """The cards of kinds of wild (bit 1 joker, bit 2 + suit a two) as a mask of types."""
+    twos = (kinds >> 2 & 1) << 1 | (kinds >> 3 & 1) << 14 | (kinds >> 4 & 1) << 27 | (kinds >> 5 & 1) << 40
+    return (kinds >> WILD_JOKER & 1) << JOKER | twos
 
 
 @kernel
