@@ -55,6 +55,8 @@ if COMPILED:
 
     types: Any = numba_types
     _CACHE = _cache_folder()
+    # nothing is allocated, so no references to arrays are counted: that was a third of a step
+    _OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
     def _as_int64(kind: Any) -> Any:
         """int64 for every small int type and every constant: one compiled version of a function serves them all."""
@@ -156,11 +158,7 @@ if COMPILED:
         time to compile; here its arguments are made int64 first.
         """
         dispatcher = numba.njit(
-            error_model="numpy",
-            _nrt=False,
-            no_cpython_wrapper=True,
-            no_cfunc_wrapper=True,
-            pipeline_class=_InnerCompiler,
+            **_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler
         )(function)
         template = dispatcher.get_call_template
 
@@ -175,12 +173,7 @@ if COMPILED:
         before, numba_config.CACHE_DIR = numba_config.CACHE_DIR, _CACHE
         try:
             return numba.njit(  # type: ignore[no-any-return]
-                error_model="numpy",
-                nogil=True,
-                _nrt=False,
-                cache=True,
-                no_cfunc_wrapper=True,
-                pipeline_class=_EntryCompiler,
+                **_OPTIONS, nogil=True, cache=True, no_cfunc_wrapper=True, pipeline_class=_EntryCompiler
             )(function)
         finally:
             numba_config.CACHE_DIR = before
