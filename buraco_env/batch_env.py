@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from buraco_env.game import Game, IllegalAction, View, check_seed
+from buraco_env.game import Game, IllegalAction, View, check_seed, scratch
 from buraco_env.kernel import batch as kernel
 from buraco_env.kernel.actions import NUM_ACTIONS
 from buraco_env.kernel.candidates import FEATURES
@@ -18,7 +22,28 @@ from buraco_env.kernel.state import STATE_DTYPE, Array, rules_row, rules_table
 from buraco_env.rules import Rules
 
 REWARDS = kernel.REWARDS
-_LEGAL_PER_DEAL = 24  # room at first; it grows when a step needs more
+_LEGAL_PER_DEAL = 12  # room at first; it grows when a step needs more
+
+
+class _Share:
+    """The deals `first` to `stop` that one thread plays; all but the first share have lists of their own."""
+
+    def __init__(self, first: int, stop: int) -> None:
+        self.first, self.stop, self.deals = first, stop, slice(first, stop)
+        self.bounds = slice(first, stop + 1)
+        self.offsets = np.zeros(stop - first + 1, np.int64)
+        self.legal = np.zeros(0, np.int16)
+
+
+def _room(deals: int) -> int:
+    """Room for the lists of so many deals."""
+    return deals * _LEGAL_PER_DEAL + NUM_ACTIONS
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """The threads of this process that help to play: a fork needs its own."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="buraco")
 
 
 class Views:
@@ -69,6 +94,10 @@ class BatchEnv:
     step, team 0 less team 1 in points: "score_difference" of a deal at its end; "dense", the change of what lies open
     as it happens and hands and penalties at the end, with the same sum; "win", 1, 0 or -1 at the end.
 
+    `action_mask`: True, False, or "packed" for a bit an action instead of a byte, which `np.unpackbits(mask, axis=1,
+    count=NUM_ACTIONS, bitorder="little")` turns into the mask. `threads`: how many play at once; the results are the
+    same, and from about a thousand deals a thread it pays.
+
     Arrays are the same objects for life and are overwritten by `step`; `legal` and `features` are views of a growing
     buffer: read them anew after each step. `features` and `state` cost nothing until they are first read.
 
@@ -88,13 +117,18 @@ class BatchEnv:
         *,
         reward: str = "score_difference",
         observation: bool = True,
-        action_mask: bool = True,
+        action_mask: bool | str = True,
+        threads: int = 1,
         **overrides: Any,
     ) -> None:
         if isinstance(num_deals, bool) or not isinstance(num_deals, int | np.integer) or num_deals < 1:
             raise ValueError(f"num_deals = {num_deals!r} is not allowed; allowed: 1 or more")
         if reward not in REWARDS:
             raise ValueError(f"reward = {reward!r} is not allowed; allowed: {', '.join(REWARDS)}")
+        if action_mask not in (True, False, "packed"):
+            raise ValueError(f"action_mask = {action_mask!r} is not allowed; allowed: True, False, 'packed'")
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+            raise ValueError(f"threads = {threads!r} is not allowed; allowed: 1 or more")
         several = rules if isinstance(rules, list | tuple) else [rules]
         if not several:
             raise ValueError("rules = [] is not allowed; give one, or a list of which every deal draws one")
@@ -105,31 +139,34 @@ class BatchEnv:
         self.results: Array = np.zeros(num_deals, kernel.RESULT_DTYPE)
         self.offsets: Array = np.zeros(num_deals + 1, np.int64)
         self._offsets_before = np.zeros(num_deals + 1, np.int64)
-        self._legal = np.zeros(num_deals * _LEGAL_PER_DEAL + NUM_ACTIONS, np.int16)
-        self._before = np.zeros(0, np.int16)
+        self._legal, self._before = np.zeros(0, np.int16), np.zeros(0, np.int16)
+        bounds = np.linspace(0, num_deals, min(threads, num_deals) + 1).astype(int).tolist()
+        self._shares = [_Share(first, stop) for first, stop in pairwise(bounds)]
         self._observation = np.zeros((num_deals if observation else 0, OBSERVATION.size), np.int8)
-        self._action_mask = np.zeros((num_deals if action_mask else 0, NUM_ACTIONS), np.int8)
+        width = -(-NUM_ACTIONS // 8) if action_mask == "packed" else NUM_ACTIONS
+        self._action_mask = np.zeros((num_deals if action_mask else 0, width), np.int8)
         self._state = np.zeros((0, STATE.size), np.int8)
         self._features = np.zeros((0, FEATURES.size), np.int8)
-        self._work, self._lists = kernel.workspace()
         self._options = np.zeros(kernel.NUM_OPTIONS, np.int64)
         self._options[kernel.OPTION_REWARD] = REWARDS.index(reward)
         self._options[kernel.OPTION_REDEAL] = 1
+        self._options[kernel.OPTION_PACKED] = action_mask == "packed"
         self._actions = np.zeros(num_deals, np.int64)
         self._sampled = np.zeros(num_deals, np.int64)
         self._stream = np.zeros(1, kernel.STREAM_DTYPE)
-        self._name_results()
+        self._name_views()
         self.reset(seed)
 
-    def _name_results(self) -> None:
+    def _name_views(self) -> None:
         self.seat, self.reward = self.results["seat"], self.results["reward"]
         self.terminated, self.truncated = self.results["terminated"], self.results["truncated"]
         self.final_scores, self.end_reason = self.results["final_scores"], self.results["end_reason"]
         self.deal_seed = self.results["deal_seed"]
+        self._packed = self._action_mask.view(np.uint8)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._name_results()
+        self._name_views()
 
     def reset(self, seed: int | None = None) -> None:
         """Deal all deals anew from seeds derived from `seed`, and start the stream of `sample` again."""
@@ -177,35 +214,78 @@ class BatchEnv:
         self._actions[:] = kernel.LOOK
         self._advance()
 
+    def play_random(self, steps: int = 1) -> None:
+        """Play so many random legal actions in each deal, drawn as by `sample`."""
+        for _ in range(steps):
+            kernel.sample(self._stream[0], self.offsets, self._legal, self._actions)
+            self._advance()
+
     def _advance(self) -> None:
-        """Do `_actions`; where the lists are full, make room and go on."""
-        used = int(self.offsets[-1])
-        if len(self._before) < used:
-            self._before = np.zeros(len(self._legal), np.int16)
-        self._before[:used] = self._legal[:used]
+        """Do `_actions` and look at what follows."""
         self._offsets_before[:] = self.offsets
-        done = 0
-        while True:
-            done = kernel.advance(
-                self.records, self._table, self._actions, self.results, self.offsets, self._legal, self._before,
-                self._offsets_before, self._action_mask, self._observation,
-                self._work, self._lists, self._options, done,
-            )  # fmt: skip
-            if done == self.num_deals:
-                break
-            self._legal = np.concatenate((self._legal, np.zeros_like(self._legal)))
+        self._before, self._legal = self._legal, self._before
+        if len(self._shares) == 1:
+            share = self._shares[0]
+            share.offsets, share.legal = self.offsets, self._legal
+            self._advance_share(share)
+            self._legal = share.legal
+        else:
+            self._each_share(self._advance_share)
+            self._join_lists()
         if len(self._state):
             self._fill_state()
         if len(self._features):
             self._fill_features()
 
+    def _each_share(self, work: Callable[[_Share], None]) -> None:
+        """Do the work of every share, all at once."""
+        others = [_pool(os.getpid()).submit(work, share) for share in self._shares[1:]]
+        work(self._shares[0])
+        for other in others:
+            other.result()
+
+    def _advance_share(self, share: _Share) -> None:
+        """Do the actions of a share; where its list is full, make room and go on."""
+        deals, buffers, done = share.deals, scratch(), 0
+        while True:
+            if len(share.legal) > NUM_ACTIONS:
+                done = kernel.advance(
+                    self.records[deals], self._table, self._actions[deals], self.results[deals],
+                    share.offsets, share.legal, self._before, self._offsets_before[share.bounds],
+                    self._action_mask[deals], self._observation[deals],
+                    buffers.work, buffers.lists, self._options, done,
+                )  # fmt: skip
+            if done == share.stop - share.first:
+                return
+            more = np.zeros(max(len(share.legal), _room(share.stop - share.first)), np.int16)
+            share.legal = np.concatenate((share.legal, more))
+
+    def _join_lists(self) -> None:
+        """Put the lists of all shares one after the other."""
+        used = sum(int(share.offsets[-1]) for share in self._shares)
+        if len(self._legal) < used:
+            self._legal = np.zeros(2 * used, np.int16)
+        for share in self._shares:
+            at, count = self.offsets[share.first], share.offsets[-1]
+            self.offsets[share.first + 1 : share.stop + 1] = share.offsets[1:] + at
+            self._legal[at : at + count] = share.legal[:count]
+
     def _fill_state(self) -> None:
-        kernel.fill_states(self.records, self._table, self._state)
+        self._each_share(lambda share: kernel.fill_states(*self._of(share), self._state[share.deals]))
 
     def _fill_features(self) -> None:
-        if len(self._features) < len(self._legal):
-            self._features = np.zeros((len(self._legal), FEATURES.size), np.int8)
-        kernel.fill_features(self.records, self._table, self.offsets, self._legal, self._features)
+        used = int(self.offsets[-1])
+        if len(self._features) < used:
+            self._features = np.zeros((used + used // 4, FEATURES.size), np.int8)
+        self._each_share(
+            lambda share: kernel.fill_features(
+                *self._of(share), self.offsets[share.bounds], self._legal, self._features
+            )
+        )
+
+    def _of(self, share: _Share) -> tuple[Array, Array]:
+        """The records of a share and the rules."""
+        return self.records[share.deals], self._table
 
     @property
     def legal(self) -> Array:
@@ -222,11 +302,11 @@ class BatchEnv:
 
     @property
     def action_mask(self) -> Array:
-        """1 for each legal action: [N, NUM_ACTIONS] int8."""
+        """1 for each legal action: [N, NUM_ACTIONS] int8, or packed [N, NUM_ACTIONS / 8 rounded up] uint8."""
         if not len(self._action_mask):
             self._action_mask = np.zeros((self.num_deals, NUM_ACTIONS), np.int8)
             self._look_again()
-        return self._action_mask
+        return self._packed if self._options[kernel.OPTION_PACKED] else self._action_mask
 
     @property
     def features(self) -> Array:

@@ -77,7 +77,8 @@ class _Buffers:
         self.pool = np.zeros(NUM_CARDS_MAX, np.int8)
 
 
-def _buffers() -> _Buffers:
+def scratch() -> _Buffers:
+    """This thread's buffers."""
     if not hasattr(_local, "buffers"):
         _local.buffers = _Buffers()
     return _local.buffers  # type: ignore[no-any-return]
@@ -128,7 +129,7 @@ class Game:
         self._raw = bytearray(STATE_DTYPE.itemsize)
         self._array: Array | None = None
         self._states[0].match_score[:] = _check_scores(match_scores)
-        _buffers().results[0].deal_seed = check_seed(seed)
+        scratch().results[0].deal_seed = check_seed(seed)
         self._advance(kernel.NEW_DEAL)
         if starter:
             self._states[0].seat = self._states[0].starter = starter
@@ -165,7 +166,7 @@ class Game:
         return self._states[0]
 
     def _advance(self, action: int, unguarded: bool = False) -> None:
-        b = _buffers()
+        b = scratch()
         b.actions[0] = action
         b.options[kernel.OPTION_UNGUARDED] = unguarded
         kernel.advance(
@@ -450,7 +451,7 @@ class View:
 
         Where another seat is in the middle of its turn, only deals count in which it can complete that turn.
         """
-        mine, stream, pool = self._game, check_seed(seed), _buffers().pool
+        mine, stream, pool = self._game, check_seed(seed), scratch().pool
         any_deal_will_do = mine.over or mine.phase == "draw" or mine.seat == self.seat
         for _ in range(_MOST_DEALS):
             game = Game._of(self.rules, mine._row, mine._raw[:])

@@ -65,6 +65,36 @@ def test_offsets_legal_mask_features_and_games_say_the_same(rules) -> None:
             assert batch.seat[i] == game.seat
 
 
+@pytest.mark.parametrize("threads", [2, 3, N + 5])
+def test_threads_change_nothing(threads: int) -> None:
+    one, several = batch_at(0, ["classic", "online"]), batch_at(0, ["classic", "online"], threads=threads)
+    for _ in range(deals(100)):
+        one.step(one.sample())
+        several.step(several.sample())
+        assert everything(one) == everything(several)
+
+
+def test_a_packed_mask_has_a_bit_for_each_action() -> None:
+    plain, packed = batch_at(0), batch_at(0, action_mask="packed")
+    for _ in range(deals(100)):
+        plain.step(plain.sample())
+        packed.step(packed.sample())
+        bits = np.unpackbits(packed.action_mask, axis=1, count=NUM_ACTIONS, bitorder="little")
+        assert packed.action_mask.dtype == np.uint8 and (bits == plain.action_mask).all()
+
+
+def test_random_play_is_what_sample_and_step_play() -> None:
+    stepped, played = batch_at(deals(60)), batch_at(0)
+    played.play_random(deals(60))
+    assert everything(stepped) == everything(played)
+
+
+@pytest.mark.parametrize("options", [{"threads": 0}, {"threads": "2"}, {"threads": True}, {"action_mask": "bits"}])
+def test_options_of_another_kind_are_refused(options: dict) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(options))} = .* is not allowed; allowed: "):
+        BatchEnv(3, **options)
+
+
 def test_an_illegal_action_names_its_deal_and_changes_nothing() -> None:
     batch = batch_at(20)
     before = everything(batch)

@@ -34,10 +34,11 @@ from buraco_env.kernel.state import (
 
 # what `advance` may be asked to do with a deal instead of an action
 LOOK, NEW_DEAL = -1, -2
-# OPTIONS: what a step pays; whether a deal that ended is followed by the next at once; whether the guard is left out
+# OPTIONS: what a step pays; whether a deal that ended is followed by the next at once; whether the guard is left out;
+# whether a mask has a bit for each action, the lowest first, instead of a byte
 REWARDS = ("score_difference", "dense", "win")
 REWARD_SCORE_DIFFERENCE, REWARD_DENSE, REWARD_WIN = range(len(REWARDS))
-OPTION_REWARD, OPTION_REDEAL, OPTION_UNGUARDED, NUM_OPTIONS = range(4)
+OPTION_REWARD, OPTION_REDEAL, OPTION_UNGUARDED, OPTION_PACKED, NUM_OPTIONS = range(5)
 
 RESULT_DTYPE = np.dtype(
     (
@@ -120,6 +121,17 @@ def _clear_result(result: Record) -> None:
 
 
 @kernel
+def _pack_mask(mask: Array, before: Array, legal: Array) -> None:
+    """A mask of bits: those of the list before are cleared, those of this one set."""
+    for index in range(before.shape[0]):
+        mask[int(before[index]) >> 3] = 0
+    for index in range(legal.shape[0]):
+        action = int(legal[index])
+        bits = int(mask[action >> 3]) & 255 | 1 << (action & 7)
+        mask[action >> 3] = (bits ^ 128) - 128  # as a signed byte
+
+
+@kernel
 def _is_for_another_seat(action: int) -> bool:
     """After the action another seat decides, or may decide, or there is another deal: all of an observation changes."""
     return action < 0 or ARGS[action, KIND] == K_DISCARD
@@ -145,7 +157,7 @@ def advance(
     legal: Array,  # [capacity] int16
     before: Array,  # [capacity] int16 and
     offsets_before: Array,  # [N + 1] int64: the lists of the step before, which clear the mask
-    mask: Array,  # [N or 0, NUM_ACTIONS] int8
+    mask: Array,  # [N or 0, NUM_ACTIONS] int8, or with fewer columns bits
     observation: Array,  # [N or 0, OBSERVATION.size] int8
     work: Array,  # [MAX_DEPTH] STATE_DTYPE
     lists: Array,  # [MAX_DEPTH, NUM_ACTIONS] int16
@@ -154,6 +166,7 @@ def advance(
 ) -> int:
     """Do `actions` in the deals from `first` on, and look at them: N, or the deal at which the lists are full."""
     n = states.shape[0]
+    packed = int(options[OPTION_PACKED])
     for i in range(first, n):
         at = offsets[i]
         if at + NUM_ACTIONS > legal.shape[0]:
@@ -179,7 +192,9 @@ def advance(
         r = rules[s.rules]
         count = legal_actions(s, r, legal[at:], work, lists, options[OPTION_UNGUARDED] == 0)
         offsets[i + 1] = at + count
-        if mask.shape[0]:
+        if mask.shape[0] and packed:
+            _pack_mask(mask[i], before[offsets_before[i] : offsets_before[i + 1]], legal[at : at + count])
+        elif mask.shape[0]:
             for index in range(offsets_before[i], offsets_before[i + 1]):
                 mask[i, before[index]] = 0
             for index in range(at, at + count):
