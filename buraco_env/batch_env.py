@@ -14,6 +14,7 @@ import numpy as np
 
 from buraco_env.game import Game, IllegalAction, View, check_seed, scratch
 from buraco_env.kernel import batch as kernel
+from buraco_env.kernel import players
 from buraco_env.kernel.actions import NUM_ACTIONS
 from buraco_env.kernel.candidates import FEATURES
 from buraco_env.kernel.deal import MAX_SEED
@@ -82,6 +83,15 @@ class Views:
     @property
     def rules(self) -> list[Rules]:
         return [self._env.rules[row] for row in self._env.records["rules"][self.index]]
+
+    def choose(self, weights: Array) -> Array:
+        """What the scripted player with these weights plays in each view: [n] int64 (`buraco_env.kernel.styles`)."""
+        env, buffers, chosen = self._env, scratch(), np.zeros(len(self), np.int64)
+        players.choose_for(
+            env.records, env._table, self.index.astype(np.int64), env.offsets, env._legal, weights, chosen,
+            buffers.work, buffers.lists,
+        )  # fmt: skip
+        return chosen
 
     def __getitem__(self, i: int) -> View:
         return self._env.game(int(self.index[i])).view(int(self.seat[i]))

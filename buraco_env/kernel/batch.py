@@ -87,11 +87,9 @@ def _play_one(s: Record, r: Record, action: int, reward: int, result: Record) ->
     """Play an action: what it pays and, if the deal is over, the scores."""
     lead = _lead(s)
     play(s, r, action)
-    over = int(s.phase) == OVER
     pays = _lead(s) - lead if reward == REWARD_DENSE else 0
-    if over:
-        result.final_scores[0] = score(s, r, 0)
-        result.final_scores[1] = score(s, r, 1)
+    if int(s.phase) == OVER:
+        put_result(s, r, result)
         difference = int(result.final_scores[0]) - int(result.final_scores[1])
         if reward == REWARD_DENSE:
             pays = difference - lead
@@ -99,15 +97,21 @@ def _play_one(s: Record, r: Record, action: int, reward: int, result: Record) ->
             pays = int(difference > 0) - int(difference < 0)
         else:
             pays = difference
-        result.end_reason = s.end_reason
-        result.turns = s.turn
-        for team in range(NUM_TEAMS):
-            result.clean[team] = s.clean[team]
-            result.dirty[team] = s.dirty[team]
-            result.mortos[team] = s.taken[team]
-        result.truncated = int(s.end_reason) == END_TURN_CAP
-        result.terminated = int(s.end_reason) != END_TURN_CAP
     result.reward = pays
+
+
+@kernel
+def put_result(s: Record, r: Record, result: Record) -> None:
+    """Note how a deal that is over ended: scores, reason, turns, canastas, mortos."""
+    result.end_reason = s.end_reason
+    result.turns = s.turn
+    for team in range(NUM_TEAMS):
+        result.final_scores[team] = score(s, r, team)
+        result.clean[team] = s.clean[team]
+        result.dirty[team] = s.dirty[team]
+        result.mortos[team] = s.taken[team]
+    result.truncated = int(s.end_reason) == END_TURN_CAP
+    result.terminated = int(s.end_reason) != END_TURN_CAP
 
 
 @kernel

@@ -223,7 +223,7 @@ def fitting_discards(s: Record, r: Record, team: int) -> int:
 
 
 @kernel
-def _known_near(s: Record, seat: int, card: int) -> int:
+def known_near(s: Record, seat: int, card: int) -> int:
     """How many cards that everybody knows in a hand could meld with a card."""
     total, todo = 0, int(s.held[seat]) & int(NEAR[card])
     while todo:
@@ -255,7 +255,7 @@ def put_features(s: Record, r: Record, action: int, mine: int, theirs: int, row:
         if kind == K_DISCARD:
             row[_FITS_MINE] = mine >> card & 1
             row[_FITS_THEIRS] = theirs >> card & 1
-            row[_NEXT_NEAR] = _known_near(s, (seat + 1) % int(r.num_seats), card)
+            row[_NEXT_NEAR] = known_near(s, (seat + 1) % int(r.num_seats), card)
         else:
             points = points_of(r, int(USES[action]), int(USES_TWICE[action]))
             if kind >= K_LAY_SET:

@@ -1,0 +1,97 @@
+"""Scripted players: styles of one compiled evaluation, each a TOML file of weights in `agents/styles`."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agents.base import AgentError, Array, nearest
+from buraco_env import Rules
+from buraco_env.game import scratch
+from buraco_env.kernel import batch, players
+from buraco_env.kernel.actions import NUM_ACTIONS
+from buraco_env.kernel.state import STATE_DTYPE, rules_row
+from buraco_env.kernel.styles import NUM_WEIGHTS, WEIGHTS
+
+if TYPE_CHECKING:
+    from buraco_env.batch_env import Views
+
+FOLDER = Path(__file__).parent / "styles"
+
+
+def style_names() -> list[str]:
+    """The styles that come with the kit."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+@cache
+def weights_of(style: str) -> Array:
+    """The weights of a style by name, or of a TOML file: [NUM_WEIGHTS] int64; AgentError if there is no such style."""
+    path = Path(style) if style.endswith(".toml") else FOLDER / f"{style}.toml"
+    if not path.is_file():
+        raise AgentError(f"no style {style!r}; {nearest(style, style_names())}")
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise AgentError(f"{path}: {error}") from None
+    names = [name for name, _ in WEIGHTS]
+    for name, value in values.items():
+        if name not in (*names, "title"):
+            raise AgentError(f"{path}: no weight {name!r}; {nearest(name, names)}")
+        if name != "title" and (isinstance(value, bool) or not isinstance(value, int) or abs(value) > 10**6):
+            raise AgentError(f"{path}: {name} = {value!r} is not allowed; allowed: a whole number up to a million")
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise AgentError(f"{path}: no value for {', '.join(missing)}")
+    return np.array([values[name] for name in names], np.int64)
+
+
+def title_of(style: str) -> str:
+    """What a style does, in a line."""
+    return str(tomllib.loads((FOLDER / f"{style}.toml").read_text(encoding="utf-8")).get("title", ""))
+
+
+class Scripted:
+    """Plays a style, `agents.make("steady")`: one of those in `agents/styles`, or a TOML file of weights."""
+
+    def __init__(self, style: str = "steady") -> None:
+        self.style, self.weights = style, weights_of(style)
+
+    def reset(self, seed: int) -> None:
+        """Nothing to start: the same view, the same choice."""
+
+    def act(self, views: Views) -> Array:
+        """The id that the style plays in each view: [n] int64."""
+        return views.choose(self.weights)
+
+
+def play_deals(weights: Array, rules: Rules, seeds: Array) -> tuple[Array, int]:
+    """Deals of these seeds played out, each team by its style (`weights` [2, NUM_WEIGHTS]).
+
+    Gives the results [n] RESULT_DTYPE and the number of decisions. The seats start in turn.
+    """
+    assert weights.shape == (2, NUM_WEIGHTS)
+    results, buffers = np.zeros(len(seeds), batch.RESULT_DTYPE), scratch()
+    decisions = players.play_deals(
+        np.asarray(seeds, np.int64), np.arange(len(seeds)) % rules.num_seats, np.zeros(1, STATE_DTYPE),
+        rules_row(rules), weights, results, np.zeros(NUM_ACTIONS, np.int16), buffers.work, buffers.lists,
+    )  # fmt: skip
+    return results, int(decisions)
+
+
+def play_out(style: str = "steady", rules: str | Rules = "classic", deals: int = 1000, seed: int = 0) -> Array:
+    """The results of so many deals that a style plays in all seats: [deals] RESULT_DTYPE."""
+    seeds = np.zeros(deals, np.int64)
+    batch.derive_seeds(seed, seeds)
+    return play_deals(np.stack([weights_of(style)] * 2), Rules.load(rules), seeds)[0]
+
+
+def duel(mine: Array, theirs: Array, rules: Rules, seeds: Array) -> Array:
+    """Team 0's lead of each duplicate pair, the same cards played with the styles exchanged: [n] points a deal."""
+    ahead = play_deals(np.stack([mine, theirs]), rules, seeds)[0]["final_scores"].astype(np.int64)
+    behind = play_deals(np.stack([theirs, mine]), rules, seeds)[0]["final_scores"].astype(np.int64)
+    return (ahead[:, 0] - ahead[:, 1] - behind[:, 0] + behind[:, 1]) / 2

@@ -1,0 +1,298 @@
+"""A scripted player: one evaluation of what each legal action leads to, and weights that make a style of it.
+
+A value is in tenths of a point for the team that acts. A player knows here what a seat may know: its hand, the table,
+the pile, known and unseen cards, sizes. All arithmetic is on ints, so that a choice is the same on every platform.
+"""
+
+from __future__ import annotations
+
+from buraco_env.kernel.actions import (
+    ARGS,
+    CARDS_USED,
+    K_DISCARD,
+    K_END_TURN,
+    K_LAY_RUN,
+    K_LAY_SET,
+    K_WILD_RUN_OF_4,
+    KIND,
+    LAST,
+    PLACE,
+    SLOT,
+    USES,
+    USES_TWICE,
+    WILD,
+)
+from buraco_env.kernel.candidates import NEAR, fitting, known_near
+from buraco_env.kernel.guard import MAX_DEPTH
+from buraco_env.kernel.jit import copy_record, count_bits, kernel, lowest_bit
+from buraco_env.kernel.legal import legal_actions
+from buraco_env.kernel.melds import CANASTA, packed_run, run_bonus, run_length, run_wild, set_bonus, set_size
+from buraco_env.kernel.play import apply_meld, run_after, take_pile
+from buraco_env.kernel.score import points_of
+from buraco_env.kernel.state import (
+    DRAW,
+    MELD,
+    SET_WILD,
+    WILD_CARDS,
+    WILD_JOKER,
+    Array,
+    Record,
+    has_closing_canasta,
+    is_wild_card,
+    may_take_morto,
+    team_of,
+)
+
+WEIGHTS: tuple[tuple[str, str], ...] = (
+    ("points", "a point of cards laid, in tenths"),
+    ("card", "a card laid while neither a morto nor going out is near"),
+    ("card_morto", "a card laid while the team may still take a morto"),
+    ("card_close", "a card laid while emptying the hand would be going out"),
+    ("bonus", "a point of canasta bonus won, in tenths"),
+    ("first_canasta", "the first canasta that allows going out"),
+    ("clean_3", "a meld of three without a wild; what lies already counts, so a lay-off is worth the difference"),
+    ("clean_4", "of four"),
+    ("clean_5", "of five"),
+    ("clean_6", "of six"),
+    ("dirty_3", "a meld of three with a wild"),
+    ("dirty_4", "of four"),
+    ("dirty_5", "of five"),
+    ("dirty_6", "of six"),
+    ("joker", "a joker kept in hand"),
+    ("two", "a two kept in hand"),
+    ("urgent", "more for points and less for wilds kept, in percent, for each step of danger that the deal ends soon"),
+    ("keep", "each card short of four that a seat which cannot go out has left"),
+    ("meld_from", "a meld is laid if it is worth more than this"),
+    ("morto", "taking a morto"),
+    ("out", "going out, beside its bonus"),
+    ("out_theirs", "each card in the other team's hands when going out"),
+    ("out_ours", "each card in the partner's hand when going out, against it"),
+    ("out_stock", "each card left in the stock when going out, against it"),
+    ("take", "taking the pile"),
+    ("take_card", "each card of the pile"),
+    ("take_melds", "in percent, what can be laid with the pile and not without"),
+    ("take_left", "each card that stays in hand after that, against it"),
+    ("shed", "a point of a card discarded, in tenths"),
+    ("shed_wild", "discarding a wild, against it"),
+    ("feed", "discarding a card that the other table could take, against it"),
+    ("feed_pile", "for each card below it in the pile, against it"),
+    ("feed_known", "for each card known in the next hand that could meld with it, against it"),
+    ("feed_unseen", "for each unseen card that could meld with it, against it"),
+    ("fits_ours", "discarding a card that our table could take, against it"),
+    ("near", "each card in hand that could meld with the card discarded, against it"),
+    ("pair", "discarding one of two alike, against it"),
+)
+(W_POINTS, W_CARD, W_CARD_MORTO, W_CARD_CLOSE, W_BONUS, W_FIRST_CANASTA, W_CLEAN, _, _, _, W_DIRTY, _, _, _, W_JOKER,
+ W_TWO, W_URGENT, W_KEEP, W_MELD_FROM, W_MORTO, W_OUT, W_OUT_THEIRS, W_OUT_OURS, W_OUT_STOCK, W_TAKE, W_TAKE_CARD,
+ W_TAKE_MELDS, W_TAKE_LEFT, W_SHED, W_SHED_WILD, W_FEED, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FITS_OURS, W_NEAR,
+ W_PAIR) = range(len(WEIGHTS))  # fmt: skip
+NUM_WEIGHTS = len(WEIGHTS)
+SAFE_HAND, SAFE_STOCK, MOST_DANGER = 5, 16, 4
+_PLAN = MAX_DEPTH - 2  # scratch that looking ahead never reaches
+
+
+@kernel
+def _danger(s: Record, r: Record, team: int) -> int:
+    """How near the end of the deal is, 0 to 4: the others can go out with few cards, or the stock is low."""
+    other, steps = 1 - team, (SAFE_STOCK - int(s.stock_size)) // 4
+    if not may_take_morto(s, r, other) and has_closing_canasta(s, r, other):
+        fewest = int(s.hand_size[other])
+        if int(r.num_seats) == 4:
+            fewest = min(fewest, int(s.hand_size[other + 2]))
+        steps = max(steps, SAFE_HAND - fewest)
+    return min(max(steps, 0), MOST_DANGER)
+
+
+@kernel
+def _progress(w: Array, length: int, wild: int) -> int:
+    """What a meld on the table is worth on its way to a canasta."""
+    if length < 3 or length >= CANASTA:
+        return 0
+    return int(w[(W_DIRTY if wild else W_CLEAN) + length - 3])
+
+
+@kernel
+def _wild_value(w: Array, kind: int, danger: int) -> int:
+    """What a wild is worth in the hand."""
+    if kind == 0:
+        return 0
+    return int(w[W_JOKER if kind == WILD_JOKER else W_TWO]) * (100 - danger * int(w[W_URGENT]) // 2) // 100
+
+
+@kernel
+def _out_value(s: Record, r: Record, w: Array, seat: int) -> int:
+    """Going out: its bonus, what the others are left with, less what the partner is, and what might still come."""
+    theirs, ours = 0, 0
+    for other in range(int(r.num_seats)):
+        if team_of(other) != team_of(seat):
+            theirs += int(s.hand_size[other])
+        elif other != seat:
+            ours += int(s.hand_size[other])
+    value = 10 * int(r.bonus_out) + int(w[W_OUT]) + theirs * int(w[W_OUT_THEIRS]) - ours * int(w[W_OUT_OURS])
+    return value - int(s.stock_size) * int(w[W_OUT_STOCK])
+
+
+@kernel
+def _empty_value(s: Record, r: Record, w: Array, seat: int) -> int:
+    """What emptying the hand brings."""
+    return int(w[W_MORTO]) if may_take_morto(s, r, team_of(seat)) else _out_value(s, r, w, seat)
+
+
+@kernel
+def _closes(r: Record, length: int, wild: int) -> bool:
+    """A meld of this length is a canasta that allows going out."""
+    return length >= CANASTA and (wild == 0 or int(r.close_with) == 0)
+
+
+@kernel
+def _table_value(s: Record, r: Record, w: Array, team: int, action: int, danger: int) -> int:
+    """What a meld or lay-off does to the table: progress, bonus, a wild freed, the first canasta."""
+    kind, slot, wild = int(ARGS[action, KIND]), int(ARGS[action, SLOT]), int(ARGS[action, WILD])
+    if kind < K_LAY_RUN:
+        length = int(ARGS[action, LAST]) - int(ARGS[action, PLACE]) + 1 if kind <= K_WILD_RUN_OF_4 else 3
+        return _progress(w, length, wild)
+    freed = 0
+    if kind >= K_LAY_SET:
+        before, wild_before = set_size(s, team, slot), int(s.set[team, slot, SET_WILD])
+        after, wild_after = before + 1, wild if wild else wild_before
+        bonus = set_bonus(r, after, wild_after) - set_bonus(r, before, wild_before)
+    else:
+        old, new = packed_run(s, team, slot), run_after(s, r, team, action)
+        before, wild_before, after, wild_after = run_length(old), run_wild(old), run_length(new), run_wild(new)
+        bonus = run_bonus(r, new) - run_bonus(r, old)
+        if before == after:
+            freed = _wild_value(w, wild_before, danger) - int(w[W_POINTS]) * int(r.points[int(WILD_CARDS[wild_before])])
+    value = int(w[W_BONUS]) * bonus + _progress(w, after, wild_after) - _progress(w, before, wild_before) + freed
+    first = _closes(r, after, wild_after) and not _closes(r, before, wild_before)
+    return value + int(w[W_FIRST_CANASTA]) if first and not has_closing_canasta(s, r, team) else value
+
+
+@kernel
+def _meld_value(s: Record, r: Record, w: Array, action: int, danger: int) -> int:
+    """What a meld, a lay-off or a swap is worth."""
+    seat, used = int(s.seat), int(CARDS_USED[action])
+    team = team_of(seat)
+    left = int(s.hand_size[seat]) - used
+    points = points_of(r, int(USES[action]), int(USES_TWICE[action]))
+    value = points * int(w[W_POINTS]) * (100 + danger * int(w[W_URGENT])) // 100
+    value += _table_value(s, r, w, team, action, danger) - _wild_value(w, int(ARGS[action, WILD]), danger)
+    if may_take_morto(s, r, team):
+        value += used * int(w[W_CARD_MORTO])
+    elif has_closing_canasta(s, r, team):
+        value += used * int(w[W_CARD_CLOSE])
+    else:
+        value += used * int(w[W_CARD])
+        if 0 < left < 4:
+            value -= (4 - left) * int(w[W_KEEP])
+    return value + _empty_value(s, r, w, seat) if left == 0 else value
+
+
+@kernel
+def _unseen_near(s: Record, seat: int, card: int) -> int:
+    """How many cards that could meld with this one are in hands, stock and mortos unknown to the seat."""
+    total, todo = 0, int(NEAR[card])
+    while todo:
+        near = lowest_bit(todo)
+        todo &= todo - 1
+        total += int(s.hidden[near]) + int(s.known[seat, near]) - int(s.hand[seat, near])
+    return total
+
+
+@kernel
+def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs: int) -> int:
+    """What discarding a card is worth; `mine`, `theirs`: cards that the tables could take."""
+    seat = int(s.seat)
+    if int(s.hand_size[seat]) == 1:
+        return _empty_value(s, r, w, seat)
+    value: int = int(w[W_SHED]) * int(r.points[card])
+    if is_wild_card(card):
+        value -= int(w[W_SHED_WILD])
+    if theirs >> card & 1:
+        value -= int(w[W_FEED]) + int(w[W_FEED_PILE]) * int(s.pile_size)
+    if mine >> card & 1:
+        value -= int(w[W_FITS_OURS])
+    if int(s.twin[seat]) >> card & 1:
+        value -= int(w[W_PAIR])
+    near = int(NEAR[card])
+    held = count_bits(int(s.held[seat]) & near) + count_bits(int(s.twin[seat]) & near) - 1
+    value -= held * int(w[W_NEAR]) + known_near(s, (seat + 1) % int(r.num_seats), card) * int(w[W_FEED_KNOWN])
+    return value - _unseen_near(s, seat, card) * int(w[W_FEED_UNSEEN])
+
+
+@kernel
+def _best_meld(s: Record, r: Record, w: Array, legal: Array, n: int) -> tuple[int, int]:
+    """The best meld, lay-off or swap of a list and its value; -1 if none is there."""
+    danger, best, best_value = _danger(s, r, team_of(int(s.seat))), -1, 0
+    for index in range(n):
+        action = int(legal[index])
+        if ARGS[action, KIND] >= K_DISCARD:
+            break
+        value = _meld_value(s, r, w, action, danger)
+        if best < 0 or value > best_value:
+            best, best_value = action, value
+    return best, best_value
+
+
+@kernel
+def _best_discard(s: Record, r: Record, w: Array, legal: Array, n: int) -> int:
+    """The best discard of a list, or the end of the turn; -1 if none is there."""
+    best, best_value, mine, theirs = -1, 0, 0, 0
+    for index in range(n):
+        action = int(legal[index])
+        if ARGS[action, KIND] < K_DISCARD:
+            continue
+        if ARGS[action, KIND] == K_END_TURN:
+            return action
+        if best < 0:
+            seat = int(s.seat)
+            held = int(s.held[seat])
+            mine, theirs = fitting(s, r, team_of(seat), held), fitting(s, r, 1 - team_of(seat), held)
+        value = _discard_value(s, r, w, int(ARGS[action, SLOT]), mine, theirs)
+        if best < 0 or value > best_value:
+            best, best_value = action, value
+    return best
+
+
+@kernel
+def _can_be_laid(r: Record, w: Array, work: Array, lists: Array) -> int:
+    """The value of all melds that the style would lay now, one after the other, from the scratch position."""
+    s, legal, total = work[_PLAN], lists[_PLAN], 0
+    seat = int(s.seat)
+    while int(s.hand_size[seat]) > 0:
+        n = legal_actions(s, r, legal, work, lists, True)
+        action, value = _best_meld(s, r, w, legal, n)
+        if action < 0 or (value <= int(w[W_MELD_FROM]) and int(s.top) < 0):
+            break
+        apply_meld(s, r, action)
+        total += value
+    return total - int(s.hand_size[seat]) * int(w[W_TAKE_LEFT])
+
+
+@kernel
+def _takes_pile(s: Record, r: Record, w: Array, work: Array, lists: Array) -> bool:
+    """Taking the pile is worth more than drawing: what can be laid with it is compared to what can without."""
+    value = int(w[W_TAKE]) + int(s.pile_size) * int(w[W_TAKE_CARD])
+    copy_record(work[_PLAN], s)
+    take_pile(work[_PLAN], r)
+    more = _can_be_laid(r, w, work, lists)
+    copy_record(work[_PLAN], s)
+    work[_PLAN].phase = MELD
+    more -= _can_be_laid(r, w, work, lists)
+    return value + more * int(w[W_TAKE_MELDS]) // 100 > 0
+
+
+@kernel
+def choose(s: Record, r: Record, w: Array, legal: Array, n: int, work: Array, lists: Array) -> int:
+    """The action of a list of n legal ones that a style with weights `w` [NUM_WEIGHTS] int64 plays.
+
+    `work` and `lists` are scratch.
+    """
+    if n == 1:
+        return int(legal[0])
+    if int(s.phase) == DRAW:
+        return int(legal[1]) if _takes_pile(s, r, w, work, lists) else int(legal[0])
+    action, value = _best_meld(s, r, w, legal, n)
+    if action >= 0 and value > int(w[W_MELD_FROM]):
+        return action
+    discard = _best_discard(s, r, w, legal, n)
+    return discard if discard >= 0 else action
