@@ -47,10 +47,11 @@ if COMPILED:
     from llvmlite import ir
     from numba.core import cgutils
     from numba.core import types as numba_types
-    from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
+    from numba.core.compiler import Compiler, CompilerBase, PassManager
     from numba.core.compiler_machinery import AnalysisPass, register_pass
-    from numba.core.typed_passes import NativeLowering
+    from numba.core.typed_passes import NativeLowering, NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
     from numba.core.types.functions import BaseFunction
+    from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
     from numba.extending import intrinsic
 
     types: Any = numba_types
@@ -119,6 +120,7 @@ if COMPILED:
             library._finalize_final_module = finalize
             state.library = library
             state.flags.no_compile = True
+            state.type_annotation = None  # for people to read
             return False
 
     @register_pass(mutates_CFG=False, analysis_only=True)
@@ -137,6 +139,12 @@ if COMPILED:
             state.targetctx.insert_user_function(lowered.cfunc, lowered.fndesc, [state.library])
             return False
 
+    # of numba's steps those that this source needs: no closures, no `with`, no raising, no parallel loops
+    _NEEDED = (
+        *(TranslateByteCode, FixupArgs, IRProcessing, ReconstructSSA, NopythonTypeInference, PreLowerStripPhis),
+        *(_KeepUnoptimised, NativeLowering, _OfferForLinking, NoPythonBackend),
+    )
+
     class _InnerCompiler(CompilerBase):  # type: ignore[misc]
         """numba's pipeline for functions that are only linked into entries: optimised once, with the entry.
 
@@ -144,10 +152,9 @@ if COMPILED:
         """
 
         def define_pipelines(self) -> list[Any]:
-            pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-            pipeline.add_pass_after(_OfferForLinking, NativeLowering)
-            passes = [entry for entry, _ in pipeline.passes]
-            pipeline.add_pass_after(_KeepUnoptimised, passes[passes.index(NativeLowering) - 1])
+            pipeline = PassManager("buraco")
+            for step in _NEEDED:
+                pipeline.add_pass(step, step._name)
             pipeline.finalize()
             return [pipeline]
 
