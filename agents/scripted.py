@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,13 @@ from buraco_env.kernel import batch, players
 from buraco_env.kernel.actions import NUM_ACTIONS
 from buraco_env.kernel.state import STATE_DTYPE, rules_row
 from buraco_env.kernel.styles import NUM_WEIGHTS, WEIGHTS
+from buraco_env.rules import WORDS
 
 if TYPE_CHECKING:
     from buraco_env.batch_env import Views
 
 FOLDER = Path(__file__).parent / "styles"
+MOST = 10**6  # a weight
 
 
 def style_names() -> list[str]:
@@ -29,8 +31,8 @@ def style_names() -> list[str]:
 
 
 @cache
-def weights_of(style: str) -> Array:
-    """The weights of a style by name, or of a TOML file: [NUM_WEIGHTS] int64; AgentError if there is no such style."""
+def _read(style: str) -> dict[str, dict[str, int]]:
+    """The weights in a style's file: those for all rules under "", and those that differ where the pile is taken so."""
     path = Path(style) if style.endswith(".toml") else FOLDER / f"{style}.toml"
     if not path.is_file():
         raise AgentError(f"no style {style!r}; {nearest(style, style_names())}")
@@ -38,16 +40,34 @@ def weights_of(style: str) -> Array:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise AgentError(f"{path}: {error}") from None
-    names = [name for name, _ in WEIGHTS]
-    for name, value in values.items():
-        if name not in (*names, "title"):
-            raise AgentError(f"{path}: no weight {name!r}; {nearest(name, names)}")
-        if name != "title" and (isinstance(value, bool) or not isinstance(value, int) or abs(value) > 10**6):
-            raise AgentError(f"{path}: {name} = {value!r} is not allowed; allowed: a whole number up to a million")
-    missing = [name for name in names if name not in values]
+    values.pop("title", None)
+    tables = {name: values.pop(name) for name in list(values) if isinstance(values[name], dict)}
+    for name in tables:
+        if name not in WORDS["pile_take"]:
+            raise AgentError(f"{path}: no table [{name}]; {nearest(name, WORDS['pile_take'])}")
+    missing = [name for name, _ in WEIGHTS if name not in values]
     if missing:
         raise AgentError(f"{path}: no value for {', '.join(missing)}")
-    return np.array([values[name] for name in names], np.int64)
+    for table in (values, *tables.values()):
+        _check(path, table)
+    return {"": values, **tables}
+
+
+def _check(path: Path, values: dict[str, object]) -> None:
+    names = [name for name, _ in WEIGHTS]
+    for name, value in values.items():
+        if name not in names:
+            raise AgentError(f"{path}: no weight {name!r}; {nearest(name, names)}")
+        if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MOST:
+            raise AgentError(f"{path}: {name} = {value!r} is not allowed; allowed: a whole number up to {MOST}")
+
+
+@cache
+def weights_of(style: str, rules: Rules) -> Array:
+    """The weights of a style, by name or TOML file, for some rules: [NUM_WEIGHTS] int64; AgentError if it is none."""
+    tables = _read(style)
+    values = tables[""] | tables.get(str(rules.pile_take), {})
+    return np.array([values[name] for name, _ in WEIGHTS], np.int64)
 
 
 def title_of(style: str) -> str:
@@ -59,14 +79,15 @@ class Scripted:
     """Plays a style, `agents.make("steady")`: one of those in `agents/styles`, or a TOML file of weights."""
 
     def __init__(self, style: str = "steady") -> None:
-        self.style, self.weights = style, weights_of(style)
+        _read(style)
+        self.style = style
 
     def reset(self, seed: int) -> None:
         """Nothing to start: the same view, the same choice."""
 
     def act(self, views: Views) -> Array:
         """The id that the style plays in each view: [n] int64."""
-        return views.choose(self.weights)
+        return views.choose(partial(weights_of, self.style))
 
 
 def play_deals(weights: Array, rules: Rules, seeds: Array) -> tuple[Array, int]:
@@ -87,7 +108,8 @@ def play_out(style: str = "steady", rules: str | Rules = "classic", deals: int =
     """The results of so many deals that a style plays in all seats: [deals] RESULT_DTYPE."""
     seeds = np.zeros(deals, np.int64)
     batch.derive_seeds(seed, seeds)
-    return play_deals(np.stack([weights_of(style)] * 2), Rules.load(rules), seeds)[0]
+    game = Rules.load(rules)
+    return play_deals(np.stack([weights_of(style, game)] * 2), game, seeds)[0]
 
 
 def duel(mine: Array, theirs: Array, rules: Rules, seeds: Array) -> Array:

@@ -84,11 +84,15 @@ class Views:
     def rules(self) -> list[Rules]:
         return [self._env.rules[row] for row in self._env.records["rules"][self.index]]
 
-    def choose(self, weights: Array) -> Array:
-        """What the scripted player with these weights plays in each view: [n] int64 (`buraco_env.kernel.styles`)."""
+    def choose(self, weights: Callable[[Rules], Array]) -> Array:
+        """What a scripted player plays in each view: [n] int64; `weights` gives its [NUM_WEIGHTS] int64 for rules.
+
+        `buraco_env.kernel.styles` says what they mean.
+        """
         env, buffers, chosen = self._env, scratch(), np.zeros(len(self), np.int64)
+        table = np.stack([weights(rules) for rules in env.rules])
         players.choose_for(
-            env.records, env._table, self.index.astype(np.int64), env.offsets, env._legal, weights, chosen,
+            env.records, env._table, self.index.astype(np.int64), env.offsets, env._legal, table, chosen,
             buffers.work, buffers.lists,
         )  # fmt: skip
         return chosen

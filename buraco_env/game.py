@@ -14,6 +14,7 @@ from buraco_env import notation, position, refusal
 from buraco_env.cards import card_text
 from buraco_env.kernel import actions as A
 from buraco_env.kernel import batch as kernel
+from buraco_env.kernel import players
 from buraco_env.kernel.deal import MAX_DERIVED_SEED, MAX_SEED
 from buraco_env.kernel.melds import CANASTA
 from buraco_env.kernel.observe import OBSERVATION, STATE
@@ -75,6 +76,7 @@ class _Buffers:
         self.options = np.zeros(kernel.NUM_OPTIONS, np.int64)
         self.nothing = np.zeros((0, 1), np.int8)
         self.pool = np.zeros(NUM_CARDS_MAX, np.int8)
+        self.list = np.zeros(A.NUM_ACTIONS, np.int16)
 
 
 def scratch() -> _Buffers:
@@ -460,3 +462,18 @@ class View:
                 return game
             stream = next_seed(stream)
         raise RuntimeError(f"in {_MOST_DEALS} deals seat {self.to_move} could never complete its turn:\n{game}")
+
+    def compare(self, actions: Array, seeds: Array, weights: Array) -> Array:
+        """My team's lead at the end of the deal after each action: [M, K] int64, for the seat to move.
+
+        The unseen cards are dealt anew for each of `seeds` [M] int64, the same for all `actions` [K], and scripted
+        players with `weights` [NUM_WEIGHTS] play on in all seats (`buraco_env.kernel.styles`).
+        """
+        b, states = scratch(), np.zeros(3, STATE_DTYPE)
+        states[0] = self._game._states[0]
+        leads = np.zeros((len(seeds), len(actions)), np.int64)
+        players.compare(
+            states, self._game._row, np.asarray(actions, np.int64), np.asarray(seeds, np.int64),
+            np.stack([weights, weights]), leads, b.pool, b.list, b.work, b.lists,
+        )  # fmt: skip
+        return leads

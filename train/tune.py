@@ -81,8 +81,9 @@ def main(
     out: Annotated[Path, typer.Option(help="where the champion's file is written")] = Path("runs/style.toml"),
 ) -> None:
     """Tune a style against others, and write the best one found."""
-    opponents = [weights_of(name) for name in against.split(",")]
-    tuner = Tuner(weights_of(start), opponents, [Rules.load(name) for name in rules.split(",")], seed)
+    games = [Rules.load(name) for name in rules.split(",")]
+    opponents = [weights_of(name, games[0]) for name in against.split(",")]
+    tuner = Tuner(weights_of(start, games[0]), opponents, games, seed)
     console, end, number = Console(), time.monotonic() + 60 * minutes, 0
     out.parent.mkdir(parents=True, exist_ok=True)
     save(tuner.champion, title, out)

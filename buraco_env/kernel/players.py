@@ -20,7 +20,7 @@ def choose_for(
     index: Array,  # [n] int64: the deals asked about
     offsets: Array,  # [N + 1] int64 and
     legal: Array,  # [L] int16: the legal lists of all deals
-    weights: Array,  # [NUM_WEIGHTS] int64
+    weights: Array,  # [R, NUM_WEIGHTS] int64: the style's for each of the rules
     out: Array,  # [n] int64
     work: Array,  # scratch
     lists: Array,  # scratch
@@ -30,7 +30,7 @@ def choose_for(
         i = index[number]
         s = states[i]
         some = legal[offsets[i] : offsets[i + 1]]
-        out[number] = choose(s, rules[s.rules], weights, some, some.shape[0], work, lists)
+        out[number] = choose(s, rules[s.rules], weights[s.rules], some, some.shape[0], work, lists)
 
 
 @kernel

@@ -61,6 +61,7 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ("joker", "a joker kept in hand"),
     ("two", "a two kept in hand"),
     ("urgent", "more for points and less for wilds kept, in percent, for each step of danger that the deal ends soon"),
+    ("help", "the same for each step of danger that the partner goes out"),
     ("keep", "each card short of four that a seat which cannot go out has left"),
     ("meld_from", "a meld is laid if it is worth more than this"),
     ("morto", "taking a morto"),
@@ -72,9 +73,13 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ("take_card", "each card of the pile"),
     ("take_melds", "in percent, what can be laid with the pile and not without"),
     ("take_left", "each card that stays in hand after that, against it"),
+    ("take_danger", "the same for each step of danger"),
+    ("take_close", "the same where emptying the hand would be going out"),
     ("shed", "a point of a card discarded, in tenths"),
+    ("shed_danger", "the same for each step of danger"),
     ("shed_wild", "discarding a wild, against it"),
     ("feed", "discarding a card that the other table could take, against it"),
+    ("feed_danger", "the same for each step of danger"),
     ("feed_pile", "for each card below it in the pile, against it"),
     ("feed_known", "for each card known in the next hand that could meld with it, against it"),
     ("feed_unseen", "for each unseen card that could meld with it, against it"),
@@ -83,8 +88,9 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ("pair", "discarding one of two alike, against it"),
 )
 (W_POINTS, W_CARD, W_CARD_MORTO, W_CARD_CLOSE, W_BONUS, W_FIRST_CANASTA, W_CLEAN, _, _, _, W_DIRTY, _, _, _, W_JOKER,
- W_TWO, W_URGENT, W_KEEP, W_MELD_FROM, W_MORTO, W_OUT, W_OUT_THEIRS, W_OUT_OURS, W_OUT_STOCK, W_TAKE, W_TAKE_CARD,
- W_TAKE_MELDS, W_TAKE_LEFT, W_SHED, W_SHED_WILD, W_FEED, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FITS_OURS, W_NEAR,
+ W_TWO, W_URGENT, W_HELP, W_KEEP, W_MELD_FROM, W_MORTO, W_OUT, W_OUT_THEIRS, W_OUT_OURS, W_OUT_STOCK, W_TAKE,
+ W_TAKE_CARD, W_TAKE_MELDS, W_TAKE_LEFT, W_TAKE_DANGER, W_TAKE_CLOSE, W_SHED, W_SHED_DANGER, W_SHED_WILD, W_FEED,
+ W_FEED_DANGER, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FITS_OURS, W_NEAR,
  W_PAIR) = range(len(WEIGHTS))  # fmt: skip
 NUM_WEIGHTS = len(WEIGHTS)
 SAFE_HAND, SAFE_STOCK, MOST_DANGER = 5, 16, 4
@@ -92,15 +98,30 @@ _PLAN = MAX_DEPTH - 2  # scratch that looking ahead never reaches
 
 
 @kernel
+def _may_close(s: Record, r: Record, team: int) -> bool:
+    """Emptying a hand would be going out."""
+    return not may_take_morto(s, r, team) and has_closing_canasta(s, r, team)
+
+
+@kernel
 def _danger(s: Record, r: Record, team: int) -> int:
     """How near the end of the deal is, 0 to 4: the others can go out with few cards, or the stock is low."""
     other, steps = 1 - team, (SAFE_STOCK - int(s.stock_size)) // 4
-    if not may_take_morto(s, r, other) and has_closing_canasta(s, r, other):
+    if _may_close(s, r, other):
         fewest = int(s.hand_size[other])
         if int(r.num_seats) == 4:
             fewest = min(fewest, int(s.hand_size[other + 2]))
         steps = max(steps, SAFE_HAND - fewest)
     return min(max(steps, 0), MOST_DANGER)
+
+
+@kernel
+def _urgency(s: Record, r: Record, w: Array, danger: int) -> int:
+    """How much more what lies counts, in percent: the others, or the partner, may end the deal."""
+    urgency, seat = danger * int(w[W_URGENT]), int(s.seat)
+    if int(r.num_seats) == 4 and _may_close(s, r, team_of(seat)):
+        urgency += max(0, SAFE_HAND - int(s.hand_size[seat ^ 2])) * int(w[W_HELP])
+    return urgency
 
 
 @kernel
@@ -112,11 +133,11 @@ def _progress(w: Array, length: int, wild: int) -> int:
 
 
 @kernel
-def _wild_value(w: Array, kind: int, danger: int) -> int:
+def _wild_value(w: Array, kind: int, urgency: int) -> int:
     """What a wild is worth in the hand."""
     if kind == 0:
         return 0
-    return int(w[W_JOKER if kind == WILD_JOKER else W_TWO]) * (100 - danger * int(w[W_URGENT]) // 2) // 100
+    return int(w[W_JOKER if kind == WILD_JOKER else W_TWO]) * (200 - urgency) // 200
 
 
 @kernel
@@ -145,7 +166,7 @@ def _closes(r: Record, length: int, wild: int) -> bool:
 
 
 @kernel
-def _table_value(s: Record, r: Record, w: Array, team: int, action: int, danger: int) -> int:
+def _table_value(s: Record, r: Record, w: Array, team: int, action: int, urgency: int) -> int:
     """What a meld or lay-off does to the table: progress, bonus, a wild freed, the first canasta."""
     kind, slot, wild = int(ARGS[action, KIND]), int(ARGS[action, SLOT]), int(ARGS[action, WILD])
     if kind < K_LAY_RUN:
@@ -161,21 +182,23 @@ def _table_value(s: Record, r: Record, w: Array, team: int, action: int, danger:
         before, wild_before, after, wild_after = run_length(old), run_wild(old), run_length(new), run_wild(new)
         bonus = run_bonus(r, new) - run_bonus(r, old)
         if before == after:
-            freed = _wild_value(w, wild_before, danger) - int(w[W_POINTS]) * int(r.points[int(WILD_CARDS[wild_before])])
+            freed = _wild_value(w, wild_before, urgency) - int(w[W_POINTS]) * int(
+                r.points[int(WILD_CARDS[wild_before])]
+            )
     value = int(w[W_BONUS]) * bonus + _progress(w, after, wild_after) - _progress(w, before, wild_before) + freed
     first = _closes(r, after, wild_after) and not _closes(r, before, wild_before)
     return value + int(w[W_FIRST_CANASTA]) if first and not has_closing_canasta(s, r, team) else value
 
 
 @kernel
-def _meld_value(s: Record, r: Record, w: Array, action: int, danger: int) -> int:
+def _meld_value(s: Record, r: Record, w: Array, action: int, urgency: int) -> int:
     """What a meld, a lay-off or a swap is worth."""
     seat, used = int(s.seat), int(CARDS_USED[action])
     team = team_of(seat)
     left = int(s.hand_size[seat]) - used
     points = points_of(r, int(USES[action]), int(USES_TWICE[action]))
-    value = points * int(w[W_POINTS]) * (100 + danger * int(w[W_URGENT])) // 100
-    value += _table_value(s, r, w, team, action, danger) - _wild_value(w, int(ARGS[action, WILD]), danger)
+    value = points * int(w[W_POINTS]) * (100 + urgency) // 100
+    value += _table_value(s, r, w, team, action, urgency) - _wild_value(w, int(ARGS[action, WILD]), urgency)
     if may_take_morto(s, r, team):
         value += used * int(w[W_CARD_MORTO])
     elif has_closing_canasta(s, r, team):
@@ -199,16 +222,16 @@ def _unseen_near(s: Record, seat: int, card: int) -> int:
 
 
 @kernel
-def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs: int) -> int:
+def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs: int, danger: int) -> int:
     """What discarding a card is worth; `mine`, `theirs`: cards that the tables could take."""
     seat = int(s.seat)
     if int(s.hand_size[seat]) == 1:
         return _empty_value(s, r, w, seat)
-    value: int = int(w[W_SHED]) * int(r.points[card])
+    value: int = (int(w[W_SHED]) + danger * int(w[W_SHED_DANGER])) * int(r.points[card])
     if is_wild_card(card):
         value -= int(w[W_SHED_WILD])
     if theirs >> card & 1:
-        value -= int(w[W_FEED]) + int(w[W_FEED_PILE]) * int(s.pile_size)
+        value -= int(w[W_FEED]) + danger * int(w[W_FEED_DANGER]) + int(w[W_FEED_PILE]) * int(s.pile_size)
     if mine >> card & 1:
         value -= int(w[W_FITS_OURS])
     if int(s.twin[seat]) >> card & 1:
@@ -222,12 +245,12 @@ def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs:
 @kernel
 def _best_meld(s: Record, r: Record, w: Array, legal: Array, n: int) -> tuple[int, int]:
     """The best meld, lay-off or swap of a list and its value; -1 if none is there."""
-    danger, best, best_value = _danger(s, r, team_of(int(s.seat))), -1, 0
+    urgency, best, best_value = _urgency(s, r, w, _danger(s, r, team_of(int(s.seat)))), -1, 0
     for index in range(n):
         action = int(legal[index])
         if ARGS[action, KIND] >= K_DISCARD:
             break
-        value = _meld_value(s, r, w, action, danger)
+        value = _meld_value(s, r, w, action, urgency)
         if best < 0 or value > best_value:
             best, best_value = action, value
     return best, best_value
@@ -236,7 +259,7 @@ def _best_meld(s: Record, r: Record, w: Array, legal: Array, n: int) -> tuple[in
 @kernel
 def _best_discard(s: Record, r: Record, w: Array, legal: Array, n: int) -> int:
     """The best discard of a list, or the end of the turn; -1 if none is there."""
-    best, best_value, mine, theirs = -1, 0, 0, 0
+    best, best_value, mine, theirs, danger = -1, 0, 0, 0, 0
     for index in range(n):
         action = int(legal[index])
         if ARGS[action, KIND] < K_DISCARD:
@@ -247,7 +270,8 @@ def _best_discard(s: Record, r: Record, w: Array, legal: Array, n: int) -> int:
             seat = int(s.seat)
             held = int(s.held[seat])
             mine, theirs = fitting(s, r, team_of(seat), held), fitting(s, r, 1 - team_of(seat), held)
-        value = _discard_value(s, r, w, int(ARGS[action, SLOT]), mine, theirs)
+            danger = _danger(s, r, team_of(seat))
+        value = _discard_value(s, r, w, int(ARGS[action, SLOT]), mine, theirs, danger)
         if best < 0 or value > best_value:
             best, best_value = action, value
     return best
@@ -265,7 +289,10 @@ def _can_be_laid(r: Record, w: Array, work: Array, lists: Array) -> int:
             break
         apply_meld(s, r, action)
         total += value
-    return total - int(s.hand_size[seat]) * int(w[W_TAKE_LEFT])
+    left = int(w[W_TAKE_LEFT]) + _danger(s, r, team_of(seat)) * int(w[W_TAKE_DANGER])
+    if _may_close(s, r, team_of(seat)):
+        left += int(w[W_TAKE_CLOSE])
+    return total - int(s.hand_size[seat]) * left
 
 
 @kernel
