@@ -8,7 +8,7 @@ def main() -> None:
     specs = {name: ":".join([name, ",".join(options_of(name))]).rstrip(":") for name in AGENTS}
     width = max(map(len, specs.values()))
     for name, spec in specs.items():
-        print(f"{spec:<{width}}  {AGENTS[name][1]}")
+        print(f"{spec:<{width}}  {AGENTS[name].line}")
     print(f"{'module:Class':<{width}}  an agent of your own, options as module:Class:key=value")
     print(f"{'runs/NAME':<{width}}  the newest checkpoint of a training run, the same as neural:path=runs/NAME")
 

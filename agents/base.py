@@ -6,7 +6,9 @@ Letters: n deals that wait for a decision, L legal actions of all of them togeth
 from __future__ import annotations
 
 import difflib
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from buraco_env.batch_env import Views
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+STYLES_FOLDER = Path(__file__).parent / "styles"
+STYLES = sorted(path.stem for path in STYLES_FOLDER.glob("*.toml"))
 
 
 class AgentError(ValueError):
@@ -34,6 +40,11 @@ class Agent(Protocol):
 
     def act(self, views: Views) -> Array:
         """A legal id for each view: [n] int64."""
+
+
+def title_of(style: str) -> str:
+    """What a style that comes with the kit does, in a line."""
+    return str(tomllib.loads((STYLES_FOLDER / f"{style}.toml").read_text(encoding="utf-8"))["title"])
 
 
 def nearest(given: str, known: Iterable[str]) -> str:

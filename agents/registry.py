@@ -1,4 +1,4 @@
-"""Agents by their specs: `greedy`, `neural:path=runs/x,temperature=1`, `my_package.my_file:MyAgent`, `runs/x`."""
+"""Agents by their specs: `steady`, `search:ms=100,style=steady`, `my_package.my_file:MyAgent:key=value`, `runs/x`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from agents.base import Agent, AgentError, nearest
+from agents.base import STYLES, Agent, AgentError, nearest, title_of
 
-# name: where the class is, what it does in a line
+
+class Entry(NamedTuple):
+    """An agent that comes with the kit: where its class is, what it does in a line, options that its name settles."""
+
+    where: str
+    line: str
+    settled: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+
 AGENTS = {
-    "random": ("agents.random:Random", "plays any legal action"),
-    "greedy": ("agents.greedy:Greedy", "takes the pile, melds whatever brings points, discards the cheapest card"),
-    "neural": ("agents.neural:Neural", "plays a trained network: a checkpoint or the folder of a run"),
+    "random": Entry("agents.random:Random", "plays any legal action"),
+    **{style: Entry("agents.scripted:Scripted", title_of(style), {"style": style}) for style in STYLES},
+    "scripted": Entry("agents.scripted:Scripted", "plays a style from a TOML file of weights"),
+    "search": Entry("agents.search:Search", "plays every action out, on the same deals of the hidden cards"),
+    "neural": Entry("agents.neural:Neural", "plays a trained network: a checkpoint or the folder of a run"),
 }
 
 
@@ -29,9 +39,9 @@ def make(spec: str) -> Agent:
 
     Raises AgentError with one line that names the nearest known name or option.
     """
-    where, text = _split(spec)
+    where, settled, text = _split(spec)
     maker = _load(where)
-    agent = maker(**_options(spec, maker, text))
+    agent = maker(**settled, **_options(spec, _open_parameters(maker, settled), text))
     if not isinstance(agent, Agent):
         raise AgentError(f"agent {spec!r}: {where} has no reset(seed) and act(views)")
     return agent
@@ -42,20 +52,20 @@ def options_of(name: str) -> list[str]:
     required = inspect.Parameter.empty
     return [
         option.name if option.default is required else f"{option.name}={option.default}"
-        for option in _parameters(_load(AGENTS[name][0])).values()
+        for option in _open_parameters(_load(AGENTS[name].where), AGENTS[name].settled).values()
     ]
 
 
-def _split(spec: str) -> tuple[str, str]:
-    """Where the class of a spec is, as `module:Class`, and the text of its options."""
+def _split(spec: str) -> tuple[str, dict[str, Any], str]:
+    """Where the class of a spec is, as `module:Class`, the options that its name settles, and the text of others."""
     name, _, rest = spec.partition(":")
     if name in AGENTS:
-        return AGENTS[name][0], rest
+        return AGENTS[name].where, AGENTS[name].settled, rest
     if Path(spec).is_dir():
-        return AGENTS["neural"][0], f"path={spec}"
+        return AGENTS["neural"].where, {}, f"path={spec}"
     outside = re.fullmatch(r"([\w.]+:[A-Za-z_]\w*)(?::(.*))?", spec)
     if outside:
-        return outside[1], outside[2] or ""
+        return outside[1], {}, outside[2] or ""
     if "/" in spec or "\\" in spec:
         raise AgentError(f"no agent {spec!r}: no such folder; a trained agent is the folder of a run or a checkpoint")
     raise AgentError(f"no agent {name!r}; {nearest(name, AGENTS)}")
@@ -74,13 +84,14 @@ def _load(where: str) -> Callable[..., Any]:
     return getattr(module, class_name)  # type: ignore[no-any-return]
 
 
-def _parameters(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    return dict(inspect.signature(maker, eval_str=True).parameters)
+def _open_parameters(maker: Callable[..., Any], settled: dict[str, Any]) -> dict[str, inspect.Parameter]:
+    """The options that are left to choose."""
+    parameters = inspect.signature(maker, eval_str=True).parameters
+    return {name: parameter for name, parameter in parameters.items() if name not in settled}
 
 
-def _options(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any]:
+def _options(spec: str, parameters: dict[str, inspect.Parameter], text: str) -> dict[str, Any]:
     """The options in a text `key=value,key=value`, each as the class declares its type."""
-    parameters = _parameters(maker)
     given = dict(_pair(spec, part) for part in re.split(r",(?=\w+=)", text) if part)
     for name in given:
         if name not in parameters:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agents.base import AgentError, Array, nearest
+from agents.base import STYLES, STYLES_FOLDER, AgentError, Array, nearest
 from buraco_env import Rules
 from buraco_env.game import scratch
 from buraco_env.kernel import batch, players
@@ -21,21 +21,15 @@ from buraco_env.rules import WORDS
 if TYPE_CHECKING:
     from buraco_env.batch_env import Views
 
-FOLDER = Path(__file__).parent / "styles"
 MOST = 10**6  # a weight
-
-
-def style_names() -> list[str]:
-    """The styles that come with the kit."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 @cache
 def _read(style: str) -> dict[str, dict[str, int]]:
     """The weights in a style's file: those for all rules under "", and those that differ where the pile is taken so."""
-    path = Path(style) if style.endswith(".toml") else FOLDER / f"{style}.toml"
+    path = Path(style) if style.endswith(".toml") else STYLES_FOLDER / f"{style}.toml"
     if not path.is_file():
-        raise AgentError(f"no style {style!r}; {nearest(style, style_names())}")
+        raise AgentError(f"no style {style!r}; {nearest(style, STYLES)}")
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -68,11 +62,6 @@ def weights_of(style: str, rules: Rules) -> Array:
     tables = _read(style)
     values = tables[""] | tables.get(str(rules.pile_take), {})
     return np.array([values[name] for name, _ in WEIGHTS], np.int64)
-
-
-def title_of(style: str) -> str:
-    """What a style does, in a line."""
-    return str(tomllib.loads((FOLDER / f"{style}.toml").read_text(encoding="utf-8")).get("title", ""))
 
 
 class Scripted:

@@ -1,0 +1,146 @@
+"""Scripted styles and search: they know what a seat knows, play every preset, and are data."""
+
+import random
+
+import numpy as np
+import pytest
+
+import agents
+from agents.base import STYLES, AgentError
+from agents.scripted import duel, play_deals, play_out, weights_of
+from agents.search import Clock, Count, halve
+from buraco_env import BatchEnv, Game, Rules, rule_names
+from buraco_env.kernel.styles import WEIGHTS
+from tests.conftest import deals
+from tests.positions import random_moments
+from tests.test_view import hidden_swapped
+
+pytestmark = pytest.mark.kernel
+PLAYERS = [*STYLES, "search:playouts=12"]
+
+
+def asked(agent: agents.Agent, game: Game) -> int:
+    """What an agent plays in a game."""
+    batch = BatchEnv(1, game.rules)
+    batch.restore(np.array([game.record], batch.records.dtype))
+    agent.reset(3)
+    return int(agent.act(batch.views())[0])
+
+
+@pytest.mark.parametrize("preset", rule_names())
+def test_hidden_cards_change_no_choice(preset: str) -> None:
+    rng, players = random.Random(2), [agents.make(spec) for spec in PLAYERS]
+    for game in random_moments(preset, 5, 0.03 / (1 if deals(50) > 1 else 10)):
+        if game.over:
+            continue
+        other = hidden_swapped(game, game.seat, rng)
+        for player in players:
+            assert asked(player, game) == asked(player, other), f"{player}\n{game}"
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+@pytest.mark.parametrize("preset", rule_names())
+def test_every_style_plays_every_preset_to_its_end(preset: str, seats: int) -> None:
+    rules = Rules.load(preset, num_seats=seats)
+    for style in STYLES:
+        both = np.stack([weights_of(style, rules), weights_of("steady", rules)])
+        results, decisions = play_deals(both, rules, np.arange(deals(4)))
+        assert (results["end_reason"] > 0).all() and decisions > 0
+
+
+def test_played_out_deals_are_those_of_the_batch() -> None:
+    """The compiled loop, and the agent asked at each decision, play the same deals."""
+    seeds, agent = np.arange(deals(20), dtype=np.int64), agents.make("steady")
+    rules = Rules.load("classic")
+    batch, done = BatchEnv(len(seeds), rules), np.zeros((len(seeds), 2), np.int64)
+    batch.deal(seeds)
+    waiting = np.ones(len(seeds), bool)
+    while waiting.any():
+        batch.step(agent.act(batch.views()))
+        ended = waiting & (batch.end_reason > 0)
+        done[ended] = batch.final_scores[ended]
+        waiting &= ~ended
+    weights = np.stack([weights_of("steady", rules)] * 2)
+    results = [play_deals(weights, rules, seeds[i : i + 1])[0] for i in range(len(seeds))]  # seat 0 starts each
+    assert (np.concatenate(results)["final_scores"] == done).all()
+
+
+def test_a_style_against_itself_is_even_and_a_duel_turns_round() -> None:
+    rules, seeds = Rules.load("classic"), np.arange(deals(50))
+    steady, greedy = weights_of("steady", rules), weights_of("greedy", rules)
+    assert not duel(steady, steady, rules, seeds).any()
+    assert (duel(steady, greedy, rules, seeds) == -duel(greedy, steady, rules, seeds)).all()
+
+
+def test_a_play_out_depends_on_its_seed_alone() -> None:
+    first, again = (play_out("steady", deals=deals(10), seed=4) for _ in range(2))
+    assert (first == again).all() and (first != play_out("steady", deals=deals(10), seed=5)).any()
+
+
+def style_file(tmp_path, **changes) -> str:
+    values = {name: 1 for name, _ in WEIGHTS} | changes
+    path = tmp_path / "mine.toml"
+    lines = [f"{name} = {value}" for name, value in values.items() if value is not None]
+    path.write_text('title = "mine"\n' + "\n".join(lines) + "\n[free]\ntake = 7\n", encoding="utf-8")
+    return str(path)
+
+
+def test_a_style_is_data_and_may_differ_where_piles_are_free(tmp_path) -> None:
+    path = style_file(tmp_path, take=5)
+    take = [name for name, _ in WEIGHTS].index("take")
+    assert weights_of(path, Rules.load("classic"))[take] == 5 and weights_of(path, Rules.load("online"))[take] == 7
+    assert isinstance(agents.make(f"scripted:style={path}"), agents.Agent)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"point": 1}, "no weight 'point'; did you mean 'points'?"),
+        ({"points": None}, "no value for points"),
+        ({"points": 1.5}, "points = 1.5 is not allowed"),
+        ({"points": 10**9}, "allowed: a whole number up to"),
+    ],
+)
+def test_a_style_file_with_a_mistake_is_refused(tmp_path, changes: dict, message: str) -> None:
+    with pytest.raises(AgentError, match=message.replace("?", r"\?")):
+        agents.make(f"scripted:style={style_file(tmp_path, **changes)}")
+
+
+def test_search_takes_its_seed_and_threads_for_the_same_choice() -> None:
+    batch = BatchEnv(6, "classic", seed=2)
+    for _ in range(30):
+        batch.step(batch.sample())
+    chosen = []
+    for spec in ("search:playouts=40", "search:playouts=40", "search:playouts=40,threads=2"):
+        player = agents.make(spec)
+        player.reset(9)
+        chosen.append(player.act(batch.views()).tolist())
+    assert chosen[0] == chosen[1] == chosen[2]
+    player.reset(9)
+    assert player.act(batch.views(np.array([4]))).tolist() == chosen[0][4:5]
+
+
+def test_search_finds_the_card_that_goes_out() -> None:
+    table = "team 0: 3H 4H 5H 6H 7H 8H 9H | 9C 9S 9S"
+    text = f"rules classic\nphase meld\nhand 0: 9D\nmortos taken: 1 1\nmortos: 0\n{table}"
+    game = Game.from_position(text, seed=1)
+    action = asked(agents.make("search:playouts=20"), game)
+    game.play(action)
+    assert game.over and game.end_reason == "out"
+
+
+def test_halving_keeps_the_best_within_its_budget() -> None:
+    played = []
+
+    def leads(actions: np.ndarray, first: int, stop: int) -> np.ndarray:
+        played.append((stop - first) * len(actions))
+        return np.repeat(actions[None, :] % 7, stop - first, axis=0)
+
+    assert halve(np.arange(10, 20), leads, Count(400)) == 13 and sum(played) <= 400
+    assert halve(np.arange(10, 20), leads, Clock(0.01)) == 13
+
+
+@pytest.mark.parametrize("spec", ["search:playouts=0", "search:threads=0", "search:ms=-1", "search:style=stedy"])
+def test_search_refuses_what_makes_no_sense(spec: str) -> None:
+    with pytest.raises(AgentError):
+        agents.make(spec)
