@@ -25,7 +25,9 @@ GAME = [
 ]
 KERNEL = [
     "__init__",
+    "players",
     "batch",
+    "styles",
     "observe candidates hidden",
     "legal",
     "guard",
