@@ -7,7 +7,9 @@ champion, which joins the opponents. (Rubinstein and Kroese, "The Cross-Entropy 
 
 from __future__ import annotations
 
+import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +23,13 @@ from buraco_env import Rules
 from buraco_env.kernel.styles import WEIGHTS
 from train.command import one_line_errors
 
-POPULATION, ELITE, MOST_OPPONENTS = 32, 8, 4
+POPULATION, ELITE, MOST_OPPONENTS = 32, 8, 3
 SMALLEST_SPREAD, SPREAD_PER_WEIGHT, KEPT = 4.0, 0.25, 0.6  # KEPT: of the old spread in each round
+
+
+def whole(weights: Array) -> Array:
+    """The weights as a style has them."""
+    return np.rint(weights).astype(np.int64)
 
 
 class Tuner:
@@ -33,6 +40,7 @@ class Tuner:
         self.spread = np.maximum(np.abs(self.mean) * SPREAD_PER_WEIGHT, SMALLEST_SPREAD)
         self.champion, self.opponents, self.rules = start, opponents, rules
         self.rng = np.random.default_rng(seed)
+        self.pool = ThreadPoolExecutor(os.cpu_count())  # compiled play-outs let go of the interpreter
 
     def seeds(self, pairs: int) -> Array:
         return self.rng.integers(0, 2**62, pairs)
@@ -47,14 +55,14 @@ class Tuner:
         """Move mean and spread towards the best of a population."""
         drawn = self.mean + self.spread * self.rng.standard_normal((POPULATION, len(self.mean)))
         seeds = self.seeds(pairs)
-        fit = np.array([self.lead(np.rint(one).astype(np.int64), seeds, self.opponents)[0] for one in drawn])
+        fit = np.array(list(self.pool.map(lambda one: self.lead(whole(one), seeds, self.opponents)[0], drawn)))
         elite = drawn[np.argsort(-fit)[:ELITE]]
         self.mean = elite.mean(0)
         self.spread = np.maximum(KEPT * self.spread + (1 - KEPT) * elite.std(0) * 1.2, SMALLEST_SPREAD)
 
     def crown(self, pairs: int) -> tuple[float, bool]:
         """The mean's lead over the champion on fresh deals, and whether it took its place."""
-        mean = np.rint(self.mean).astype(np.int64)
+        mean = whole(self.mean)
         lead, error = self.lead(mean, self.seeds(pairs), [self.champion])
         if lead <= 2 * error:
             return lead, False

@@ -6,6 +6,7 @@ the pile, known and unseen cards, sizes. All arithmetic is on ints, so that a ch
 
 from __future__ import annotations
 
+from buraco_env.cards import JOKER
 from buraco_env.kernel.actions import (
     ARGS,
     CARDS_USED,
@@ -27,6 +28,7 @@ from buraco_env.kernel.guard import MAX_DEPTH
 from buraco_env.kernel.jit import copy_record, count_bits, kernel, lowest_bit
 from buraco_env.kernel.legal import legal_actions
 from buraco_env.kernel.melds import CANASTA, packed_run, run_bonus, run_length, run_wild, set_bonus, set_size
+from buraco_env.kernel.moves import is_swap
 from buraco_env.kernel.play import apply_meld, run_after, take_pile
 from buraco_env.kernel.score import points_of
 from buraco_env.kernel.state import (
@@ -43,28 +45,29 @@ from buraco_env.kernel.state import (
     team_of,
 )
 
+# hands of so many cards are told apart; with more each counts as the last step
+LONGEST_HAND = 8
+_STATUSES = {
+    "morto": "where emptying the hand brings a morto",
+    "close": "where emptying the hand is going out",
+    "stuck": "where the hand may not be emptied yet",
+}
 WEIGHTS: tuple[tuple[str, str], ...] = (
     ("points", "a point of cards laid, in tenths"),
-    ("card", "a card laid while neither a morto nor going out is near"),
-    ("card_morto", "a card laid while the team may still take a morto"),
-    ("card_close", "a card laid while emptying the hand would be going out"),
     ("bonus", "a point of canasta bonus won, in tenths"),
     ("first_canasta", "the first canasta that allows going out"),
-    ("clean_3", "a meld of three without a wild; what lies already counts, so a lay-off is worth the difference"),
-    ("clean_4", "of four"),
-    ("clean_5", "of five"),
-    ("clean_6", "of six"),
-    ("dirty_3", "a meld of three with a wild"),
-    ("dirty_4", "of four"),
-    ("dirty_5", "of five"),
-    ("dirty_6", "of six"),
+    *((f"clean_{n}", f"a meld of {n} on the table without a wild") for n in range(3, 7)),
+    *((f"dirty_{n}", f"a meld of {n} on the table with a wild") for n in range(3, 7)),
+    *(
+        (f"{status}_{n}", f"a hand of {n} when the turn ends, {meaning}")
+        for status, meaning in _STATUSES.items()
+        for n in range(LONGEST_HAND + 1)
+    ),
     ("joker", "a joker kept in hand"),
     ("two", "a two kept in hand"),
     ("urgent", "more for points and less for wilds kept, in percent, for each step of danger that the deal ends soon"),
     ("help", "the same for each step of danger that the partner goes out"),
-    ("keep", "each card short of four that a seat which cannot go out has left"),
     ("meld_from", "a meld is laid if it is worth more than this"),
-    ("morto", "taking a morto"),
     ("out", "going out, beside its bonus"),
     ("out_theirs", "each card in the other team's hands when going out"),
     ("out_ours", "each card in the partner's hand when going out, against it"),
@@ -72,9 +75,8 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ("take", "taking the pile"),
     ("take_card", "each card of the pile"),
     ("take_melds", "in percent, what can be laid with the pile and not without"),
-    ("take_left", "each card that stays in hand after that, against it"),
-    ("take_danger", "the same for each step of danger"),
-    ("take_close", "the same where emptying the hand would be going out"),
+    ("take_danger", "each card that stays in hand after that, for each step of danger, against it"),
+    ("draw_lays", "in percent, how likely a drawn card is thought to be laid"),
     ("shed", "a point of a card discarded, in tenths"),
     ("shed_danger", "the same for each step of danger"),
     ("shed_wild", "discarding a wild, against it"),
@@ -83,15 +85,20 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ("feed_pile", "for each card below it in the pile, against it"),
     ("feed_known", "for each card known in the next hand that could meld with it, against it"),
     ("feed_unseen", "for each unseen card that could meld with it, against it"),
+    ("feed_dropped", "for each card of its rank that the next seat has discarded"),
     ("fits_ours", "discarding a card that our table could take, against it"),
     ("near", "each card in hand that could meld with the card discarded, against it"),
     ("pair", "discarding one of two alike, against it"),
 )
-(W_POINTS, W_CARD, W_CARD_MORTO, W_CARD_CLOSE, W_BONUS, W_FIRST_CANASTA, W_CLEAN, _, _, _, W_DIRTY, _, _, _, W_JOKER,
- W_TWO, W_URGENT, W_HELP, W_KEEP, W_MELD_FROM, W_MORTO, W_OUT, W_OUT_THEIRS, W_OUT_OURS, W_OUT_STOCK, W_TAKE,
- W_TAKE_CARD, W_TAKE_MELDS, W_TAKE_LEFT, W_TAKE_DANGER, W_TAKE_CLOSE, W_SHED, W_SHED_DANGER, W_SHED_WILD, W_FEED,
- W_FEED_DANGER, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FITS_OURS, W_NEAR,
- W_PAIR) = range(len(WEIGHTS))  # fmt: skip
+_AT = {name: index for index, (name, _) in enumerate(WEIGHTS)}
+W_CLEAN, W_DIRTY, W_MORTO, W_CLOSE, W_STUCK = (
+    _AT[name] for name in ("clean_3", "dirty_3", "morto_0", "close_0", "stuck_0")
+)
+(W_POINTS, W_BONUS, W_FIRST_CANASTA, W_JOKER, W_TWO, W_URGENT, W_HELP, W_MELD_FROM, W_OUT, W_OUT_THEIRS, W_OUT_OURS,
+ W_OUT_STOCK, W_TAKE, W_TAKE_CARD, W_TAKE_MELDS, W_TAKE_DANGER, W_DRAW_LAYS, W_SHED, W_SHED_DANGER, W_SHED_WILD,
+ W_FEED, W_FEED_DANGER, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FEED_DROPPED, W_FITS_OURS, W_NEAR, W_PAIR) = (
+    _AT[name] for name, _ in WEIGHTS if not name[-1].isdigit()
+)  # fmt: skip
 NUM_WEIGHTS = len(WEIGHTS)
 SAFE_HAND, SAFE_STOCK, MOST_DANGER = 5, 16, 4
 _PLAN = MAX_DEPTH - 2  # scratch that looking ahead never reaches
@@ -154,9 +161,13 @@ def _out_value(s: Record, r: Record, w: Array, seat: int) -> int:
 
 
 @kernel
-def _empty_value(s: Record, r: Record, w: Array, seat: int) -> int:
-    """What emptying the hand brings."""
-    return int(w[W_MORTO]) if may_take_morto(s, r, team_of(seat)) else _out_value(s, r, w, seat)
+def _hand_value(s: Record, r: Record, w: Array, seat: int, closes: bool, left: int) -> int:
+    """What ending the turn with so many cards is worth; `closes`: the team has a canasta to go out with."""
+    if may_take_morto(s, r, team_of(seat)):
+        return int(w[W_MORTO + min(left, LONGEST_HAND)])
+    if not closes:
+        return int(w[W_STUCK + min(left, LONGEST_HAND)])
+    return int(w[W_CLOSE + min(left, LONGEST_HAND)]) + (_out_value(s, r, w, seat) if left == 0 else 0)
 
 
 @kernel
@@ -167,7 +178,7 @@ def _closes(r: Record, length: int, wild: int) -> bool:
 
 @kernel
 def _table_value(s: Record, r: Record, w: Array, team: int, action: int, urgency: int) -> int:
-    """What a meld or lay-off does to the table: progress, bonus, a wild freed, the first canasta."""
+    """What a meld or lay-off does to the table: progress, bonus, a wild freed."""
     kind, slot, wild = int(ARGS[action, KIND]), int(ARGS[action, SLOT]), int(ARGS[action, WILD])
     if kind < K_LAY_RUN:
         length = int(ARGS[action, LAST]) - int(ARGS[action, PLACE]) + 1 if kind <= K_WILD_RUN_OF_4 else 3
@@ -185,9 +196,7 @@ def _table_value(s: Record, r: Record, w: Array, team: int, action: int, urgency
             freed = _wild_value(w, wild_before, urgency) - int(w[W_POINTS]) * int(
                 r.points[int(WILD_CARDS[wild_before])]
             )
-    value = int(w[W_BONUS]) * bonus + _progress(w, after, wild_after) - _progress(w, before, wild_before) + freed
-    first = _closes(r, after, wild_after) and not _closes(r, before, wild_before)
-    return value + int(w[W_FIRST_CANASTA]) if first and not has_closing_canasta(s, r, team) else value
+    return int(w[W_BONUS]) * bonus + _progress(w, after, wild_after) - _progress(w, before, wild_before) + freed
 
 
 @kernel
@@ -195,19 +204,31 @@ def _meld_value(s: Record, r: Record, w: Array, action: int, urgency: int) -> in
     """What a meld, a lay-off or a swap is worth."""
     seat, used = int(s.seat), int(CARDS_USED[action])
     team = team_of(seat)
-    left = int(s.hand_size[seat]) - used
+    left = int(s.hand_size[seat]) - used + int(is_swap(s, r, action))
     points = points_of(r, int(USES[action]), int(USES_TWICE[action]))
     value = points * int(w[W_POINTS]) * (100 + urgency) // 100
     value += _table_value(s, r, w, team, action, urgency) - _wild_value(w, int(ARGS[action, WILD]), urgency)
-    if may_take_morto(s, r, team):
-        value += used * int(w[W_CARD_MORTO])
-    elif has_closing_canasta(s, r, team):
-        value += used * int(w[W_CARD_CLOSE])
-    else:
-        value += used * int(w[W_CARD])
-        if 0 < left < 4:
-            value -= (4 - left) * int(w[W_KEEP])
-    return value + _empty_value(s, r, w, seat) if left == 0 else value
+    closes = has_closing_canasta(s, r, team)
+    closes_then = _closes_after(s, r, team, action)
+    value -= _hand_value(s, r, w, seat, closes, int(s.hand_size[seat]) - 1)
+    if closes_then and not closes:
+        value += int(w[W_FIRST_CANASTA])
+    return value + _hand_value(s, r, w, seat, closes_then, max(left - 1, 0))
+
+
+@kernel
+def _closes_after(s: Record, r: Record, team: int, action: int) -> bool:
+    """The team has a canasta to go out with after a meld or lay-off (one that it spoils is not looked for)."""
+    if has_closing_canasta(s, r, team):
+        return True
+    kind, slot = int(ARGS[action, KIND]), int(ARGS[action, SLOT])
+    if kind < K_LAY_RUN:
+        return False
+    if kind >= K_LAY_SET:
+        wild = int(s.set[team, slot, SET_WILD]) + int(ARGS[action, WILD])
+        return _closes(r, set_size(s, team, slot) + 1, wild)
+    run = run_after(s, r, team, action)
+    return _closes(r, run_length(run), run_wild(run))
 
 
 @kernel
@@ -225,8 +246,6 @@ def _unseen_near(s: Record, seat: int, card: int) -> int:
 def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs: int, danger: int) -> int:
     """What discarding a card is worth; `mine`, `theirs`: cards that the tables could take."""
     seat = int(s.seat)
-    if int(s.hand_size[seat]) == 1:
-        return _empty_value(s, r, w, seat)
     value: int = (int(w[W_SHED]) + danger * int(w[W_SHED_DANGER])) * int(r.points[card])
     if is_wild_card(card):
         value -= int(w[W_SHED_WILD])
@@ -239,6 +258,10 @@ def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs:
     near = int(NEAR[card])
     held = count_bits(int(s.held[seat]) & near) + count_bits(int(s.twin[seat]) & near) - 1
     value -= held * int(w[W_NEAR]) + known_near(s, (seat + 1) % int(r.num_seats), card) * int(w[W_FEED_KNOWN])
+    following = (seat + 1) % int(r.num_seats)
+    for suit in range(4):
+        if card != JOKER:
+            value += int(s.discarded[following, suit * 13 + card % 13]) * int(w[W_FEED_DROPPED])
     return value - _unseen_near(s, seat, card) * int(w[W_FEED_UNSEEN])
 
 
@@ -279,7 +302,7 @@ def _best_discard(s: Record, r: Record, w: Array, legal: Array, n: int) -> int:
 
 @kernel
 def _can_be_laid(r: Record, w: Array, work: Array, lists: Array) -> int:
-    """The value of all melds that the style would lay now, one after the other, from the scratch position."""
+    """The value of all melds that the style would lay now, one after the other, in the scratch position."""
     s, legal, total = work[_PLAN], lists[_PLAN], 0
     seat = int(s.seat)
     while int(s.hand_size[seat]) > 0:
@@ -289,23 +312,30 @@ def _can_be_laid(r: Record, w: Array, work: Array, lists: Array) -> int:
             break
         apply_meld(s, r, action)
         total += value
-    left = int(w[W_TAKE_LEFT]) + _danger(s, r, team_of(seat)) * int(w[W_TAKE_DANGER])
-    if _may_close(s, r, team_of(seat)):
-        left += int(w[W_TAKE_CLOSE])
-    return total - int(s.hand_size[seat]) * left
+    return total - _danger(s, r, team_of(seat)) * int(s.hand_size[seat]) * int(w[W_TAKE_DANGER])
 
 
 @kernel
 def _takes_pile(s: Record, r: Record, w: Array, work: Array, lists: Array) -> bool:
     """Taking the pile is worth more than drawing: what can be laid with it is compared to what can without."""
-    value = int(w[W_TAKE]) + int(s.pile_size) * int(w[W_TAKE_CARD])
-    copy_record(work[_PLAN], s)
-    take_pile(work[_PLAN], r)
-    more = _can_be_laid(r, w, work, lists)
-    copy_record(work[_PLAN], s)
-    work[_PLAN].phase = MELD
-    more -= _can_be_laid(r, w, work, lists)
-    return value + more * int(w[W_TAKE_MELDS]) // 100 > 0
+    seat, size = int(s.seat), int(s.pile_size)
+    hand, closes = int(s.hand_size[seat]), has_closing_canasta(s, r, team_of(seat))
+    plan = work[_PLAN]
+    copy_record(plan, s)
+    take_pile(plan, r)
+    value = _can_be_laid(r, w, work, lists)  # from a hand that the pile makes larger
+    value += _hand_value(s, r, w, seat, closes, hand + size - 1)
+    copy_record(plan, s)
+    plan.phase = MELD
+    value -= _can_be_laid(r, w, work, lists) + _hand_value(s, r, w, seat, closes, hand - 1)
+    value = value * int(w[W_TAKE_MELDS]) // 100
+    left, may_close = int(plan.hand_size[seat]), has_closing_canasta(plan, r, team_of(seat))
+    likely, fewer = int(w[W_DRAW_LAYS]), max(left - 1, 0)
+    # the drawn card makes up for the discard, or is laid
+    ahead = _hand_value(plan, r, w, seat, may_close, fewer)
+    drawn = (likely * ahead + (100 - likely) * _hand_value(plan, r, w, seat, may_close, left)) // 100
+    value += ahead - drawn
+    return value + int(w[W_TAKE]) + size * int(w[W_TAKE_CARD]) > 0
 
 
 @kernel
