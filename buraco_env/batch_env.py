@@ -84,6 +84,10 @@ class Views:
     def rules(self) -> list[Rules]:
         return [self._env.rules[row] for row in self._env.records["rules"][self.index]]
 
+    def only(self, places: Array) -> Views:
+        """The views at some places of these."""
+        return Views(self._env, self.index[places])
+
     def choose(self, weights: Callable[[Rules], Array]) -> Array:
         """What a scripted player plays in each view: [n] int64; `weights` gives its [NUM_WEIGHTS] int64 for rules.
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ import torch
 
 from agents import make
 from agents.neural import Neural
+from buraco_env import BatchEnv
 from tests.test_agents import untrained
-from train.evaluate import FAULT_POINTS, Games, compare, join, play_pairs, summarise, wilson
+from train.evaluate import FAULT_POINTS, Games, ask, compare, join, play_pairs, summarise, wilson
 from train.report import notes
 from train.seeds import deal_seeds
 
@@ -89,6 +91,46 @@ def test_an_agent_that_fails_loses_those_deals_and_is_named(how):
     result = summarise(failing, "greedy", "classic", games)
     assert result.as_json()["faults_a"] == games.faults[0]
     assert f"{failing} failed in {games.faults[0]} games" in " ".join(notes([result]))
+
+
+class Slow:
+    """Takes its time where the hand has at least so many cards."""
+
+    def __init__(self, cards: int = 0):
+        self.cards = cards
+
+    def reset(self, seed):
+        pass
+
+    def act(self, views):
+        if max(len(views[i].hand) for i in range(len(views))) >= self.cards:
+            time.sleep(5)
+        return views.legal[views.offsets[:-1]].astype(np.int64)
+
+
+def test_an_agent_that_takes_too_long_loses_only_where_it_does():
+    batch = BatchEnv(8, "classic", seed=1)
+    chosen, faulty = ask(Slow(), batch, np.arange(8), seconds=0.01)
+    assert faulty.all() and chosen.tolist() == [-1] * 8
+    chosen, faulty = ask(Slow(cards=12), batch, np.arange(8), seconds=5)
+    assert not faulty.any()
+
+
+def test_partners_sit_in_their_seats():
+    views = BatchEnv(12, ["classic", "mini"], seed=3).views()
+    both = make("partners:lower=steady,upper=greedy").act(views)
+    for half, name in enumerate(("steady", "greedy")):
+        mine = np.flatnonzero(views.seat // 2 == half)
+        assert (both[mine] == make(name).act(views)[mine]).all()
+
+
+def test_a_tournament_goes_on_when_an_agent_fails(tmp_path):
+    failing = "tests.test_evaluate:Failing:how=error"
+    command = [sys.executable, "-m", "train.tournament", "--agent", "random", "--agent", failing, "--rules", "mini"]
+    command += ["--pairs", "4", "--workers", "1", "--no-partners", "--match", "greedy random mini 4"]
+    subprocess.run([*command, "--out", tmp_path / "page.md"], check=True, capture_output=True)
+    page = (tmp_path / "page.md").read_text()
+    assert f"{failing}: " in page.splitlines()[-1] and "| greedy | random | mini | 4 | " in page
 
 
 def test_only_the_deals_at_fault_are_lost():

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Iterable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
@@ -31,7 +34,9 @@ from train.config import ConfigError
 from train.report import show
 from train.seeds import deal_seeds
 
-FAULT_POINTS = 1000  # what an agent that raises, or answers with no legal action, loses the deal by
+FAULT_POINTS = 1000  # what an agent that raises, takes too long or answers with no legal action loses the deal by
+SECONDS_A_DECISION = 10.0  # more is too long; a batch may take so much for each of its decisions
+PATIENCE = 3  # decisions that take too long one after the other: the rest of the batch is not asked
 PAIRS_AT_ONCE = 256
 PAIRS_WORTH_A_WORKER = 50  # a process takes seconds to start
 CONFIDENCE = 0.95
@@ -97,7 +102,32 @@ def play_pairs(a: Agent, b: Agent, rules: str, seeds: Array, seed: int = 0) -> G
     return Games(points.reshape(2, P).T, (faults[0], faults[1]))
 
 
-def ask(agent: Agent, batch: BatchEnv, index: Array) -> tuple[Array, Array]:
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in what is still running after so many seconds.
+
+    It interrupts Python code of the main thread, where the system has alarms; elsewhere it raises at the end.
+    """
+    begin = time.monotonic()
+    alarms = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+    def ring(*_: object) -> None:
+        raise TimeoutError(f"no answer in {seconds:g} s")
+
+    if alarms:
+        before = signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        if alarms:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+    if time.monotonic() - begin > seconds:
+        ring()
+
+
+def ask(agent: Agent, batch: BatchEnv, index: Array, seconds: float = SECONDS_A_DECISION) -> tuple[Array, Array]:
     """What an agent answers in the deals of `index` [m], and in which of them it failed: [m] int64, [m] bool.
 
     Where the whole batch fails, each view is asked alone, so that only the deals at fault are lost.
@@ -105,17 +135,29 @@ def ask(agent: Agent, batch: BatchEnv, index: Array) -> tuple[Array, Array]:
     if not len(index):
         return np.empty(0, np.int64), np.empty(0, bool)
     try:
-        chosen = np.asarray(agent.act(batch.views(index)))
+        with time_limit(seconds * len(index)):
+            chosen = np.asarray(agent.act(batch.views(index)))
         if chosen.shape != (len(index),) or chosen.dtype.kind not in "iu":
             raise TypeError(f"expected {len(index)} ids, got shape {chosen.shape} of {chosen.dtype}")
     except Exception:  # any error of any agent is its fault
-        if len(index) == 1:
-            return np.full(1, -1), np.ones(1, bool)
-        answers = [ask(agent, batch, one) for one in np.split(index, len(index))]
-        return np.concatenate([answer[0] for answer in answers]), np.concatenate([answer[1] for answer in answers])
+        return _ask_each(agent, batch, index, seconds)
     at, offsets = segments(batch.offsets, index)
     matches = batch.legal[at] == np.repeat(chosen, np.diff(offsets))
     return chosen.astype(np.int64), ~np.logical_or.reduceat(matches, offsets[:-1])
+
+
+def _ask_each(agent: Agent, batch: BatchEnv, index: Array, seconds: float) -> tuple[Array, Array]:
+    """`ask`, one view at a time."""
+    chosen, faulty, slow = np.full(len(index), -1), np.ones(len(index), bool), 0
+    if len(index) == 1:
+        return chosen, faulty
+    for place in range(len(index)):
+        begin = time.monotonic()
+        chosen[place : place + 1], faulty[place : place + 1] = ask(agent, batch, index[place : place + 1], seconds)
+        slow = slow + 1 if time.monotonic() - begin > seconds else 0
+        if slow == PATIENCE:
+            break
+    return chosen, faulty
 
 
 def summarise(a: str, b: str, rules: str, games: Games) -> Result:

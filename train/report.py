@@ -47,7 +47,8 @@ def notes(results: Sequence[Result]) -> list[str]:
             )
         for agent, count in zip((r.a, r.b), r.faults):
             if count:
-                lines.append(f"warning: {agent} failed in {count} games (an error or an illegal action): they are lost")
+                why = "an error, an illegal action or no answer in time"
+                lines.append(f"warning: {agent} failed in {count} games ({why}): they are lost")
     return lines
 
 

@@ -65,6 +65,8 @@ class Tuner:
         mean = whole(self.mean)
         lead, error = self.lead(mean, self.seeds(pairs), [self.champion])
         if lead <= 2 * error:
+            if lead < 0:  # astray: start again from the champion, nearer to it
+                self.mean, self.spread = self.champion.astype(float), np.maximum(self.spread * 0.7, SMALLEST_SPREAD)
             return lead, False
         self.champion = mean
         self.opponents = [*self.opponents[-(MOST_OPPONENTS - 1) :], mean]
