@@ -1,8 +1,9 @@
-"""Better weights for a scripted style, by the cross-entropy method: `python -m train.tune --start steady --minutes 10`.
+"""Better weights for a scripted style, by evolution strategies: `python -m train.tune --start steady --minutes 10`.
 
-Each round draws weights around the mean, plays each against all opponents on the same deals (duplicate pairs), and
-moves mean and spread towards the best quarter. A round whose mean beats the champion on fresh deals makes it the
-champion, which joins the opponents. (Rubinstein and Kroese, "The Cross-Entropy Method", 2004.)
+Each step draws directions, plays the weights moved along each and against it on the same deals (duplicate pairs), and
+climbs the estimated slope with Adam (Salimans and others, "Evolution strategies as a scalable alternative to
+reinforcement learning", 2017). From time to time the weights meet the champion on fresh deals; if they win beyond
+chance they become the champion, which is whom they play from then on, beside the one before.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from buraco_env import Rules
 from buraco_env.kernel.styles import WEIGHTS
 from train.command import one_line_errors
 
-POPULATION, ELITE, MOST_OPPONENTS = 32, 8, 3
-SMALLEST_SPREAD, SPREAD_PER_WEIGHT, KEPT = 4.0, 0.25, 0.6  # KEPT: of the old spread in each round
+DIRECTIONS = 16  # a step, each both ways
+SMALLEST_STEP, STEP_PER_WEIGHT = 5.0, 0.1  # how far a weight is moved to see what it does
+RATE, SLOPE_KEPT, SQUARE_KEPT = 0.05, 0.9, 0.98  # of Adam; the rate is in such steps
+CROWN_EVERY = 25
 
 
 def whole(weights: Array) -> Array:
@@ -32,45 +35,48 @@ def whole(weights: Array) -> Array:
     return np.rint(weights).astype(np.int64)
 
 
-class Tuner:
-    """The state of a search: mean and spread of the weights, the champion and who it plays."""
+class Climb:
+    """The weights as they climb, who they play, and the champion so far."""
 
     def __init__(self, start: Array, opponents: list[Array], rules: list[Rules], seed: int) -> None:
-        self.mean = start.astype(float)
-        self.spread = np.maximum(np.abs(self.mean) * SPREAD_PER_WEIGHT, SMALLEST_SPREAD)
+        self.weights = start.astype(float)
+        self.unit = np.maximum(np.abs(self.weights) * STEP_PER_WEIGHT, SMALLEST_STEP)
+        self.slope, self.square, self.steps = np.zeros(len(start)), np.zeros(len(start)), 0
         self.champion, self.opponents, self.rules = start, opponents, rules
         self.rng = np.random.default_rng(seed)
         self.pool = ThreadPoolExecutor(os.cpu_count())  # compiled play-outs let go of the interpreter
 
-    def seeds(self, pairs: int) -> Array:
-        return self.rng.integers(0, 2**62, pairs)
+    def leads(self, weights: Array, seeds: Array, opponents: list[Array]) -> Array:
+        """Points a deal in each pair, the mean over rules and opponents: [pairs]."""
+        found = [duel(whole(weights), other, rules, seeds) for rules in self.rules for other in opponents]
+        return np.stack(found).mean(0)
 
-    def lead(self, weights: Array, seeds: Array, opponents: list[Array]) -> tuple[float, float]:
-        """Mean points a deal over all opponents and rules, in spreads of a pair for each rules, and its error."""
-        leads = [duel(weights, other, rules, seeds) for rules in self.rules for other in opponents]
-        scaled = np.stack([lead / max(lead.std(), 1.0) for lead in leads]).mean(0)
-        return float(scaled.mean()), float(scaled.std() / len(seeds) ** 0.5)
+    def step(self, pairs: int, rate: float) -> None:
+        """Move the weights up the slope."""
+        directions = self.rng.standard_normal((DIRECTIONS, len(self.weights)))
+        seeds = self.rng.integers(0, 2**62, pairs)
 
-    def round(self, pairs: int) -> None:
-        """Move mean and spread towards the best of a population."""
-        drawn = self.mean + self.spread * self.rng.standard_normal((POPULATION, len(self.mean)))
-        seeds = self.seeds(pairs)
-        fit = np.array(list(self.pool.map(lambda one: self.lead(whole(one), seeds, self.opponents)[0], drawn)))
-        elite = drawn[np.argsort(-fit)[:ELITE]]
-        self.mean = elite.mean(0)
-        self.spread = np.maximum(KEPT * self.spread + (1 - KEPT) * elite.std(0) * 1.2, SMALLEST_SPREAD)
+        def rise(direction: Array) -> float:
+            ahead, behind = (self.weights + sign * self.unit * direction for sign in (1, -1))
+            return float((self.leads(ahead, seeds, self.opponents) - self.leads(behind, seeds, self.opponents)).mean())
 
-    def crown(self, pairs: int) -> tuple[float, bool]:
-        """The mean's lead over the champion on fresh deals, and whether it took its place."""
-        mean = whole(self.mean)
-        lead, error = self.lead(mean, self.seeds(pairs), [self.champion])
-        if lead <= 2 * error:
-            if lead < 0:  # astray: start again from the champion, nearer to it
-                self.mean, self.spread = self.champion.astype(float), np.maximum(self.spread * 0.7, SMALLEST_SPREAD)
-            return lead, False
-        self.champion = mean
-        self.opponents = [*self.opponents[-(MOST_OPPONENTS - 1) :], mean]
-        return lead, True
+        slope = np.array(list(self.pool.map(rise, directions))) @ directions / DIRECTIONS
+        self.steps += 1
+        self.slope = SLOPE_KEPT * self.slope + (1 - SLOPE_KEPT) * slope
+        self.square = SQUARE_KEPT * self.square + (1 - SQUARE_KEPT) * slope**2
+        first, second = 1 - SLOPE_KEPT**self.steps, 1 - SQUARE_KEPT**self.steps
+        self.weights += rate * self.unit * (self.slope / first) / (np.sqrt(self.square / second) + 1e-9)
+
+    def crown(self, pairs: int) -> tuple[float, float, bool]:
+        """The weights' lead over the champion on fresh deals, its error, and whether they took its place."""
+        lots = np.array_split(self.rng.integers(0, 2**62, pairs), os.cpu_count() or 1)
+        lead = np.concatenate(list(self.pool.map(lambda lot: self.leads(self.weights, lot, [self.champion]), lots)))
+        mean, error = float(lead.mean()), float(lead.std() / len(lead) ** 0.5)
+        if mean <= 2 * error:
+            return mean, error, False
+        self.opponents = [self.champion, whole(self.weights)]
+        self.champion = whole(self.weights)
+        return mean, error, True
 
 
 def save(weights: Array, title: str, path: Path) -> None:
@@ -82,10 +88,11 @@ def save(weights: Array, title: str, path: Path) -> None:
 @one_line_errors
 def main(
     start: Annotated[str, typer.Option(help="the style, or TOML file, to start from")] = "steady",
-    against: Annotated[str, typer.Option(help="styles or files, with commas")] = "greedy,steady",
+    against: Annotated[str, typer.Option(help="styles or files, with commas")] = "steady",
     rules: Annotated[str, typer.Option(help="presets, with commas")] = "classic",
     minutes: Annotated[float, typer.Option(help="how long")] = 10.0,
-    pairs: Annotated[int, typer.Option(help="duplicate pairs of a candidate against each opponent")] = 300,
+    pairs: Annotated[int, typer.Option(help="duplicate pairs of each direction")] = 150,
+    rate: Annotated[float, typer.Option(help="of the climb at first; it falls to a tenth")] = RATE,
     title: Annotated[str, typer.Option(help="what the style does, in a line")] = "tuned",
     seed: Annotated[int, typer.Option(help="of the search")] = 0,
     out: Annotated[Path, typer.Option(help="where the champion's file is written")] = Path("runs/style.toml"),
@@ -93,19 +100,19 @@ def main(
     """Tune a style against others, and write the best one found."""
     games = [Rules.load(name) for name in rules.split(",")]
     opponents = [weights_of(name, games[0]) for name in against.split(",")]
-    tuner = Tuner(weights_of(start, games[0]), opponents, games, seed)
-    console, end, number = Console(), time.monotonic() + 60 * minutes, 0
+    climb = Climb(weights_of(start, games[0]), opponents, games, seed)
+    console, begin, span = Console(), time.monotonic(), 60 * minutes
     out.parent.mkdir(parents=True, exist_ok=True)
-    save(tuner.champion, title, out)
-    while time.monotonic() < end:
-        tuner.round(pairs)
-        number += 1
-        if number % 5 == 0:
-            lead, crowned = tuner.crown(10 * pairs)
-            console.print(f"round {number}: {lead:+.3f} spreads over the champion{', which it becomes' * crowned}")
+    save(climb.champion, title, out)
+    while (passed := time.monotonic() - begin) < span:
+        climb.step(pairs, rate * (1 - 0.9 * passed / span))
+        if climb.steps % CROWN_EVERY == 0:
+            lead, error, crowned = climb.crown(4000)
+            told = ", which they become" if crowned else ""
+            console.print(f"step {climb.steps}: {lead:+.1f} ± {2 * error:.1f} points over the champion{told}")
             if crowned:
-                save(tuner.champion, title, out)
-    console.print(f"{out}: {', '.join(f'{name} {v}' for (name, _), v in zip(WEIGHTS, tuner.champion.tolist()))}")
+                save(climb.champion, title, out)
+    console.print(f"written: {out}")
 
 
 if __name__ == "__main__":
