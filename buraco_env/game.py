@@ -463,6 +463,13 @@ class View:
             stream = next_seed(stream)
         raise RuntimeError(f"in {_MOST_DEALS} deals seat {self.to_move} could never complete its turn:\n{game}")
 
+    def values(self, weights: Array) -> Array:
+        """What scripted players with `weights` [W, NUM_WEIGHTS] think of each legal action: [W, K] int64, tenths."""
+        legal, b = np.array(self.legal_actions(), np.int64), scratch()
+        out = np.zeros((len(weights), len(legal)), np.int64)
+        players.values_of(self._game._states, self._game._row, legal, weights, out, b.work, b.lists)
+        return out
+
     def compare(self, actions: Array, seeds: Array, weights: Array) -> Array:
         """My team's lead at the end of the deal after each action: [M, K] int64, for the seat to move.
 

@@ -10,7 +10,7 @@ from buraco_env.kernel.legal import legal_actions
 from buraco_env.kernel.play import play
 from buraco_env.kernel.score import score
 from buraco_env.kernel.state import OVER, Array, Record, team_of
-from buraco_env.kernel.styles import choose
+from buraco_env.kernel.styles import choose, value_each
 
 
 @entry
@@ -31,6 +31,21 @@ def choose_for(
         s = states[i]
         some = legal[offsets[i] : offsets[i + 1]]
         out[number] = choose(s, rules[s.rules], weights[s.rules], some, some.shape[0], work, lists)
+
+
+@entry
+def values_of(
+    states: Array,  # [1] STATE_DTYPE
+    rules: Array,  # [1] RULES_DTYPE
+    legal: Array,  # [K] int64
+    weights: Array,  # [W, NUM_WEIGHTS] int64
+    out: Array,  # [W, K] int64
+    work: Array,  # scratch
+    lists: Array,  # scratch
+) -> None:
+    """What styles think of each legal action: fills `out`."""
+    for number in range(weights.shape[0]):
+        value_each(states[0], rules[0], weights[number], legal, legal.shape[0], out[number], work, lists)
 
 
 @kernel

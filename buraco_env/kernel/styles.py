@@ -14,6 +14,7 @@ from buraco_env.kernel.actions import (
     K_END_TURN,
     K_LAY_RUN,
     K_LAY_SET,
+    K_TAKE,
     K_WILD_RUN_OF_4,
     KIND,
     LAST,
@@ -316,8 +317,8 @@ def _can_be_laid(r: Record, w: Array, work: Array, lists: Array) -> int:
 
 
 @kernel
-def _takes_pile(s: Record, r: Record, w: Array, work: Array, lists: Array) -> bool:
-    """Taking the pile is worth more than drawing: what can be laid with it is compared to what can without."""
+def _take_value(s: Record, r: Record, w: Array, work: Array, lists: Array) -> int:
+    """What taking the pile is worth over drawing: what can be laid with it is compared to what can without."""
     seat, size = int(s.seat), int(s.pile_size)
     hand, closes = int(s.hand_size[seat]), has_closing_canasta(s, r, team_of(seat))
     plan = work[_PLAN]
@@ -335,7 +336,7 @@ def _takes_pile(s: Record, r: Record, w: Array, work: Array, lists: Array) -> bo
     ahead = _hand_value(plan, r, w, seat, may_close, fewer)
     drawn = (likely * ahead + (100 - likely) * _hand_value(plan, r, w, seat, may_close, left)) // 100
     value += ahead - drawn
-    return value + int(w[W_TAKE]) + size * int(w[W_TAKE_CARD]) > 0
+    return value + int(w[W_TAKE]) + size * int(w[W_TAKE_CARD])
 
 
 @kernel
@@ -347,9 +348,32 @@ def choose(s: Record, r: Record, w: Array, legal: Array, n: int, work: Array, li
     if n == 1:
         return int(legal[0])
     if int(s.phase) == DRAW:
-        return int(legal[1]) if _takes_pile(s, r, w, work, lists) else int(legal[0])
+        return int(legal[1]) if _take_value(s, r, w, work, lists) > 0 else int(legal[0])
     action, value = _best_meld(s, r, w, legal, n)
     if action >= 0 and value > int(w[W_MELD_FROM]):
         return action
     discard = _best_discard(s, r, w, legal, n)
     return discard if discard >= 0 else action
+
+
+@kernel
+def value_each(s: Record, r: Record, w: Array, legal: Array, n: int, out: Array, work: Array, lists: Array) -> None:
+    """What a style with weights `w` thinks of each action of a list of n: fills `out`.
+
+    A draw is 0 and the pile more or less; melds count from `meld_from` on; discards are compared to each other only.
+    """
+    seat = int(s.seat)
+    team, held = team_of(seat), int(s.held[seat])
+    danger = _danger(s, r, team)
+    urgency = _urgency(s, r, w, danger)
+    mine, theirs = fitting(s, r, team, held), fitting(s, r, 1 - team, held)
+    for index in range(n):
+        action = int(legal[index])
+        kind = int(ARGS[action, KIND])
+        out[index] = 0
+        if kind == K_TAKE:
+            out[index] = _take_value(s, r, w, work, lists)
+        elif kind == K_DISCARD:
+            out[index] = _discard_value(s, r, w, int(ARGS[action, SLOT]), mine, theirs, danger)
+        elif K_TAKE < kind < K_DISCARD:
+            out[index] = _meld_value(s, r, w, action, urgency) - int(w[W_MELD_FROM])
