@@ -143,7 +143,7 @@ def in_the_hand(step: Step) -> dict[str, int]:
     left = len(step.after.hand(game.seat)) - mortos * game.rules.morto_size
     return {
         "card": parse_card(card) + 1 if card else 0,
-        "cards_left": left - (step.text == "draw"),  # the kernel leaves out the card to be drawn
+        "cards_left": left,
         "takes_morto": mortos,
         "goes_out": int(step.after.end_reason == "out"),
         "pile_gain": len(game.pile) if step.text == "take pile" else 0,

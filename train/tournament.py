@@ -66,9 +66,7 @@ class Tournament:
             result = compare(a, b, rules, self.pairs, workers=self.workers)
             found[a, b] = cell(result, self.faults)
             found[b, a] = f"{-result.points:+.0f} [{-result.points_high:+.0f}, {-result.points_low:+.0f}]"
-        rows = []
-        for a in self.players:
-            rows.append([a, *(found.get((a, b), "") for b in self.players), *self.means(a, rules)])
+        rows = [[a, *(found.get((a, b), "") for b in self.players), *self.means(a, rules)] for a in self.players]
         self.add(f"## {rules}\n\n{markdown(['', *self.players, 'starters', 'others'], rows)}")
 
     def means(self, agent: str, rules: str) -> list[str]:

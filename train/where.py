@@ -80,10 +80,8 @@ def nanoseconds(works: list[Callable[[], object]]) -> list[float]:
 
 def parts() -> list[tuple[str, float]]:
     """The parts of a decision in nanoseconds."""
-    bare, masked, seen = (
-        batch(observation=o, action_mask=m) for o, m in ((False, False), (False, True), (True, False))
-    )
-    full, featured = batch(), batch()
+    bare, masked = batch(observation=False, action_mask=False), batch(observation=False)
+    seen, full, featured = batch(action_mask=False), batch(), batch()
     _ = featured.features
     actions = full.sample().copy()
     look, draw, check, step, mask, observe, whole, features = nanoseconds(
@@ -108,13 +106,8 @@ def parts() -> list[tuple[str, float]]:
 
 def searches() -> dict[str, float]:
     """How often a decision comes to each part of the guard, counted in plain Python."""
-    told = subprocess.run(
-        [sys.executable, "-c", COUNT],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    slowly = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    told = subprocess.run([sys.executable, "-c", COUNT], env=slowly, capture_output=True, text=True, check=True)
     return {name: float(share) for name, share in (line.split() for line in told.stdout.splitlines())}
 
 

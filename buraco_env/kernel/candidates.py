@@ -10,6 +10,7 @@ from buraco_env.kernel.actions import (
     CARDS_USED,
     HIGH_END,
     K_DISCARD,
+    K_DRAW,
     K_END_TURN,
     K_LAY_RUN,
     K_LAY_SET,
@@ -88,7 +89,7 @@ FEATURES: Layout = make_layout(
         ("points", (2,), 1 / 10, "change of what lies open: hundreds, rest"),
         ("cards_left", (1,), 1 / 11, "cards in hand afterwards, before a morto"),
         ("takes_morto", (1,), 1, "1: it empties the hand and brings a morto"),
-        ("goes_out", (1,), 1, "1: it ends the deal"),
+        ("goes_out", (1,), 1, "1: the team goes out"),
         ("swap", (1,), 1, "1: it frees a wild for the hand"),
         ("pile_gain", (1,), 1 / 10, "cards that come to the hand from the pile"),
         ("copies_left", (1,), 1 / 2, "copies of the card left in hand"),
@@ -242,7 +243,7 @@ def put_features(s: Record, r: Record, action: int, mine: int, theirs: int, row:
         row[index] = OUTLINES[action, index]
     seat, kind = int(s.seat), int(ARGS[action, KIND])
     team, size = team_of(seat), int(s.pile_size)
-    left = int(s.hand_size[seat]) - int(CARDS_USED[action])
+    left = int(s.hand_size[seat]) - int(CARDS_USED[action]) + int(kind == K_DRAW)
     if kind == K_TAKE:
         card = int(s.pile[size - 1])
         row[_CARD] = card + 1
