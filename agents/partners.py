@@ -18,6 +18,7 @@ class Partners:
 
     def __init__(self, lower: str, upper: str) -> None:
         self.players = registry.make(lower), registry.make(upper)
+        self.takes_time = any(getattr(player, "takes_time", False) for player in self.players)
 
     def reset(self, seed: int) -> None:
         """Start both anew with this seed."""

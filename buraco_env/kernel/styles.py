@@ -28,14 +28,25 @@ from buraco_env.kernel.candidates import NEAR, fitting, known_near
 from buraco_env.kernel.guard import MAX_DEPTH
 from buraco_env.kernel.jit import copy_record, count_bits, kernel, lowest_bit
 from buraco_env.kernel.legal import legal_actions
-from buraco_env.kernel.melds import CANASTA, packed_run, run_bonus, run_length, run_wild, set_bonus, set_size
+from buraco_env.kernel.melds import (
+    CANASTA,
+    lay_natural,
+    packed_run,
+    run_bonus,
+    run_length,
+    run_wild,
+    set_bonus,
+    set_size,
+)
 from buraco_env.kernel.moves import is_swap
 from buraco_env.kernel.play import apply_meld, run_after, take_pile
 from buraco_env.kernel.score import points_of
 from buraco_env.kernel.state import (
     DRAW,
     MELD,
+    RUNS_PER_SUIT,
     SET_WILD,
+    SETS_PER_RANK,
     WILD_CARDS,
     WILD_JOKER,
     Array,
@@ -82,12 +93,14 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ("shed_danger", "the same for each step of danger"),
     ("shed_wild", "discarding a wild, against it"),
     ("feed", "discarding a card that the other table could take, against it"),
-    ("feed_danger", "the same for each step of danger"),
+    ("feed_gain", "in percent, what the card would be worth on the other table, against it"),
+    ("feed_danger", "for each step of danger for each step of danger"),
     ("feed_pile", "for each card below it in the pile, against it"),
     ("feed_known", "for each card known in the next hand that could meld with it, against it"),
     ("feed_unseen", "for each unseen card that could meld with it, against it"),
     ("feed_dropped", "for each card of its rank that the next seat has discarded"),
     ("fits_ours", "discarding a card that our table could take, against it"),
+    ("ours_gain", "in percent, what the card would be worth on our table, against it"),
     ("near", "each card in hand that could meld with the card discarded, against it"),
     ("pair", "discarding one of two alike, against it"),
 )
@@ -97,7 +110,8 @@ W_CLEAN, W_DIRTY, W_MORTO, W_CLOSE, W_STUCK = (
 )
 (W_POINTS, W_BONUS, W_FIRST_CANASTA, W_JOKER, W_TWO, W_URGENT, W_HELP, W_MELD_FROM, W_OUT, W_OUT_THEIRS, W_OUT_OURS,
  W_OUT_STOCK, W_TAKE, W_TAKE_CARD, W_TAKE_MELDS, W_TAKE_DANGER, W_DRAW_LAYS, W_SHED, W_SHED_DANGER, W_SHED_WILD,
- W_FEED, W_FEED_DANGER, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FEED_DROPPED, W_FITS_OURS, W_NEAR, W_PAIR) = (
+ W_FEED, W_FEED_GAIN, W_FEED_DANGER, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FEED_DROPPED, W_FITS_OURS,
+ W_OURS_GAIN, W_NEAR, W_PAIR) = (
     _AT[name] for name, _ in WEIGHTS if not name[-1].isdigit()
 )  # fmt: skip
 NUM_WEIGHTS = len(WEIGHTS)
@@ -244,6 +258,33 @@ def _unseen_near(s: Record, seat: int, card: int) -> int:
 
 
 @kernel
+def _gain(s: Record, r: Record, w: Array, team: int, card: int) -> int:
+    """What a natural card would do to a team's table at best: canasta bonus and progress."""
+    if card == JOKER:
+        return 0
+    best, suit, position = 0, card // 13, card % 13 + 1
+    slots = int(s.run_slots[team]) >> (suit * RUNS_PER_SUIT) & ((1 << RUNS_PER_SUIT) - 1)
+    while slots:
+        run = packed_run(s, team, suit * RUNS_PER_SUIT + lowest_bit(slots))
+        slots &= slots - 1
+        after = lay_natural(r, run, suit, position)
+        if after == 0 and position == 1:
+            after = lay_natural(r, run, suit, 14)
+        if after:
+            gain = int(w[W_BONUS]) * (run_bonus(r, after) - run_bonus(r, run))
+            gain += _progress(w, run_length(after), run_wild(after)) - _progress(w, run_length(run), run_wild(run))
+            best = max(best, gain)
+    slots = int(s.set_slots[team]) >> (card % 13 * SETS_PER_RANK) & ((1 << SETS_PER_RANK) - 1)
+    while slots:
+        slot = card % 13 * SETS_PER_RANK + lowest_bit(slots)
+        slots &= slots - 1
+        size, wild = set_size(s, team, slot), int(s.set[team, slot, SET_WILD])
+        gain = int(w[W_BONUS]) * (set_bonus(r, size + 1, wild) - set_bonus(r, size, wild))
+        best = max(best, gain + _progress(w, size + 1, wild) - _progress(w, size, wild))
+    return best
+
+
+@kernel
 def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs: int, danger: int) -> int:
     """What discarding a card is worth; `mine`, `theirs`: cards that the tables could take."""
     seat = int(s.seat)
@@ -252,8 +293,9 @@ def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs:
         value -= int(w[W_SHED_WILD])
     if theirs >> card & 1:
         value -= int(w[W_FEED]) + danger * int(w[W_FEED_DANGER]) + int(w[W_FEED_PILE]) * int(s.pile_size)
+        value -= _gain(s, r, w, 1 - team_of(seat), card) * int(w[W_FEED_GAIN]) // 100
     if mine >> card & 1:
-        value -= int(w[W_FITS_OURS])
+        value -= int(w[W_FITS_OURS]) + _gain(s, r, w, team_of(seat), card) * int(w[W_OURS_GAIN]) // 100
     if int(s.twin[seat]) >> card & 1:
         value -= int(w[W_PAIR])
     near = int(NEAR[card])
