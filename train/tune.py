@@ -1,9 +1,8 @@
-"""Better weights for a scripted style, by evolution strategies: `python -m train.tune --start steady --minutes 10`.
+"""Better weights for a scripted style, one at a time: `python -m train.tune --start steady --minutes 10`.
 
-Each step draws directions, plays the weights moved along each and against it on the same deals (duplicate pairs), and
-climbs the estimated slope with Adam (Salimans and others, "Evolution strategies as a scalable alternative to
-reinforcement learning", 2017). From time to time the weights meet the champion on fresh deals; if they win beyond
-chance they become the champion, which is whom they play from then on, beside the one before.
+A weight is moved up or down and the moved style plays the style as it is, on duplicate pairs. If it wins beyond chance,
+and again on fresh deals, the move stays, and the next move of that weight is larger; else smaller. Slow climbers that
+estimate a slope in all weights at once (cross-entropy, evolution strategies) were tried, and were lost in the noise.
 """
 
 from __future__ import annotations
@@ -24,59 +23,44 @@ from buraco_env import Rules
 from buraco_env.kernel.styles import WEIGHTS
 from train.command import one_line_errors
 
-DIRECTIONS = 16  # a step, each both ways
-SMALLEST_STEP, STEP_PER_WEIGHT = 5.0, 0.1  # how far a weight is moved to see what it does
-RATE, SLOPE_KEPT, SQUARE_KEPT = 0.05, 0.9, 0.98  # of Adam; the rate is in such steps
-CROWN_EVERY = 25
-
-
-def whole(weights: Array) -> Array:
-    """The weights as a style has them."""
-    return np.rint(weights).astype(np.int64)
+FIRST_STEP, SMALLEST_STEP = 0.3, 12.0  # of a weight's size; in tenths
+BEYOND_CHANCE = 1.5  # standard errors, twice
 
 
 class Climb:
-    """The weights as they climb, who they play, and the champion so far."""
+    """A style's weights, and how far each is moved when it is tried next."""
 
-    def __init__(self, start: Array, opponents: list[Array], rules: list[Rules], seed: int) -> None:
-        self.weights = start.astype(float)
-        self.unit = np.maximum(np.abs(self.weights) * STEP_PER_WEIGHT, SMALLEST_STEP)
-        self.slope, self.square, self.steps = np.zeros(len(start)), np.zeros(len(start)), 0
-        self.champion, self.opponents, self.rules = start, opponents, rules
+    def __init__(self, start: Array, rules: list[Rules], pairs: int, seed: int) -> None:
+        self.weights, self.rules, self.pairs = start.copy(), rules, pairs
+        self.moves = np.maximum(np.abs(start) * FIRST_STEP, SMALLEST_STEP)
         self.rng = np.random.default_rng(seed)
-        self.pool = ThreadPoolExecutor(os.cpu_count())  # compiled play-outs let go of the interpreter
+        self.cores = os.cpu_count() or 1
+        self.pool = ThreadPoolExecutor(self.cores)  # compiled play-outs let go of the interpreter
 
-    def leads(self, weights: Array, seeds: Array, opponents: list[Array]) -> Array:
-        """Points a deal in each pair, the mean over rules and opponents: [pairs]."""
-        found = [duel(whole(weights), other, rules, seeds) for rules in self.rules for other in opponents]
-        return np.stack(found).mean(0)
+    def lead(self, one: Array, other: Array, pairs: int) -> tuple[float, float]:
+        """How many points a deal one style is ahead of another on fresh deals, the mean over the rules; its error."""
+        lots = np.array_split(self.rng.integers(0, 2**62, pairs), self.cores)
+        jobs = [(rules, lot) for rules in self.rules for lot in lots]
+        leads = list(self.pool.map(lambda job: duel(one, other, *job), jobs))
+        means = [np.concatenate(leads[i : i + self.cores]) for i in range(0, len(leads), self.cores)]
+        lead = np.stack(means).mean(0)
+        return float(lead.mean()), float(lead.std() / len(lead) ** 0.5)
 
-    def step(self, pairs: int, rate: float) -> None:
-        """Move the weights up the slope."""
-        directions = self.rng.standard_normal((DIRECTIONS, len(self.weights)))
-        seeds = self.rng.integers(0, 2**62, pairs)
-
-        def rise(direction: Array) -> float:
-            ahead, behind = (self.weights + sign * self.unit * direction for sign in (1, -1))
-            return float((self.leads(ahead, seeds, self.opponents) - self.leads(behind, seeds, self.opponents)).mean())
-
-        slope = np.array(list(self.pool.map(rise, directions))) @ directions / DIRECTIONS
-        self.steps += 1
-        self.slope = SLOPE_KEPT * self.slope + (1 - SLOPE_KEPT) * slope
-        self.square = SQUARE_KEPT * self.square + (1 - SQUARE_KEPT) * slope**2
-        first, second = 1 - SLOPE_KEPT**self.steps, 1 - SQUARE_KEPT**self.steps
-        self.weights += rate * self.unit * (self.slope / first) / (np.sqrt(self.square / second) + 1e-9)
-
-    def crown(self, pairs: int) -> tuple[float, float, bool]:
-        """The weights' lead over the champion on fresh deals, its error, and whether they took its place."""
-        lots = np.array_split(self.rng.integers(0, 2**62, pairs), os.cpu_count() or 1)
-        lead = np.concatenate(list(self.pool.map(lambda lot: self.leads(self.weights, lot, [self.champion]), lots)))
-        mean, error = float(lead.mean()), float(lead.std() / len(lead) ** 0.5)
-        if mean <= 2 * error:
-            return mean, error, False
-        self.opponents = [self.champion, whole(self.weights)]
-        self.champion = whole(self.weights)
-        return mean, error, True
+    def try_weight(self, index: int) -> float:
+        """Move a weight if that is better: by how many points a deal, as seen on the second lot of deals; else 0."""
+        for sign in self.rng.permutation([1, -1]):
+            moved = self.weights.copy()
+            moved[index] += round(sign * self.moves[index])
+            for pairs in (self.pairs, 2 * self.pairs):
+                lead, error = self.lead(moved, self.weights, pairs)
+                if lead <= BEYOND_CHANCE * error:
+                    break
+            else:
+                self.weights = moved
+                self.moves[index] *= 1.5
+                return lead
+        self.moves[index] = max(self.moves[index] * 0.7, SMALLEST_STEP / 2)
+        return 0.0
 
 
 def save(weights: Array, title: str, path: Path) -> None:
@@ -88,30 +72,27 @@ def save(weights: Array, title: str, path: Path) -> None:
 @one_line_errors
 def main(
     start: Annotated[str, typer.Option(help="the style, or TOML file, to start from")] = "steady",
-    against: Annotated[str, typer.Option(help="styles or files, with commas")] = "steady",
     rules: Annotated[str, typer.Option(help="presets, with commas")] = "classic",
     minutes: Annotated[float, typer.Option(help="how long")] = 10.0,
-    pairs: Annotated[int, typer.Option(help="duplicate pairs of each direction")] = 150,
-    rate: Annotated[float, typer.Option(help="of the climb at first; it falls to a tenth")] = RATE,
+    pairs: Annotated[int, typer.Option(help="duplicate pairs of a trial; twice as many confirm it")] = 2000,
     title: Annotated[str, typer.Option(help="what the style does, in a line")] = "tuned",
     seed: Annotated[int, typer.Option(help="of the search")] = 0,
-    out: Annotated[Path, typer.Option(help="where the champion's file is written")] = Path("runs/style.toml"),
+    out: Annotated[Path, typer.Option(help="where the weights are written")] = Path("runs/style.toml"),
 ) -> None:
-    """Tune a style against others, and write the best one found."""
+    """Tune a style, and write its weights after each step that helps."""
     games = [Rules.load(name) for name in rules.split(",")]
-    opponents = [weights_of(name, games[0]) for name in against.split(",")]
-    climb = Climb(weights_of(start, games[0]), opponents, games, seed)
-    console, begin, span = Console(), time.monotonic(), 60 * minutes
+    climb = Climb(weights_of(start, games[0]), games, pairs, seed)
+    console, end = Console(), time.monotonic() + 60 * minutes
     out.parent.mkdir(parents=True, exist_ok=True)
-    save(climb.champion, title, out)
-    while (passed := time.monotonic() - begin) < span:
-        climb.step(pairs, rate * (1 - 0.9 * passed / span))
-        if climb.steps % CROWN_EVERY == 0:
-            lead, error, crowned = climb.crown(4000)
-            told = ", which they become" if crowned else ""
-            console.print(f"step {climb.steps}: {lead:+.1f} ± {2 * error:.1f} points over the champion{told}")
-            if crowned:
-                save(climb.champion, title, out)
+    save(climb.weights, title, out)
+    while time.monotonic() < end:
+        for index in climb.rng.permutation(len(WEIGHTS)):
+            gained = climb.try_weight(int(index))
+            if gained:
+                console.print(f"{WEIGHTS[index][0]} = {climb.weights[index]}: {gained:+.1f} points a deal")
+                save(climb.weights, title, out)
+            if time.monotonic() > end:
+                break
     console.print(f"written: {out}")
 
 

@@ -47,6 +47,7 @@ from buraco_env.kernel.state import (
     RUNS_PER_SUIT,
     SET_WILD,
     SETS_PER_RANK,
+    WHOLE_PILE,
     WILD_CARDS,
     WILD_JOKER,
     Array,
@@ -98,6 +99,8 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ("feed_pile", "for each card below it in the pile, against it"),
     ("feed_known", "for each card known in the next hand that could meld with it, against it"),
     ("feed_unseen", "for each unseen card that could meld with it, against it"),
+    ("feed_buried", "for each card of the pile that could meld with it, where buried cards justify taking, against it"),
+    ("feed_open", "where the pile alone holds two of its rank, against it, for each card that the pile then has"),
     ("feed_dropped", "for each card of its rank that the next seat has discarded"),
     ("fits_ours", "discarding a card that our table could take, against it"),
     ("ours_gain", "in percent, what the card would be worth on our table, against it"),
@@ -110,8 +113,8 @@ W_CLEAN, W_DIRTY, W_MORTO, W_CLOSE, W_STUCK = (
 )
 (W_POINTS, W_BONUS, W_FIRST_CANASTA, W_JOKER, W_TWO, W_URGENT, W_HELP, W_MELD_FROM, W_OUT, W_OUT_THEIRS, W_OUT_OURS,
  W_OUT_STOCK, W_TAKE, W_TAKE_CARD, W_TAKE_MELDS, W_TAKE_DANGER, W_DRAW_LAYS, W_SHED, W_SHED_DANGER, W_SHED_WILD,
- W_FEED, W_FEED_GAIN, W_FEED_DANGER, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FEED_DROPPED, W_FITS_OURS,
- W_OURS_GAIN, W_NEAR, W_PAIR) = (
+ W_FEED, W_FEED_GAIN, W_FEED_DANGER, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FEED_BURIED, W_FEED_OPEN,
+ W_FEED_DROPPED, W_FITS_OURS, W_OURS_GAIN, W_NEAR, W_PAIR) = (
     _AT[name] for name, _ in WEIGHTS if not name[-1].isdigit()
 )  # fmt: skip
 NUM_WEIGHTS = len(WEIGHTS)
@@ -258,6 +261,16 @@ def _unseen_near(s: Record, seat: int, card: int) -> int:
 
 
 @kernel
+def _count_near(counts: Array, card: int) -> int:
+    """How many of the counted cards [53] could meld with a card."""
+    total, todo = 0, int(NEAR[card])
+    while todo:
+        total += int(counts[lowest_bit(todo)])
+        todo &= todo - 1
+    return total
+
+
+@kernel
 def _gain(s: Record, r: Record, w: Array, team: int, card: int) -> int:
     """What a natural card would do to a team's table at best: canasta bonus and progress."""
     if card == JOKER:
@@ -302,9 +315,16 @@ def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs:
     held = count_bits(int(s.held[seat]) & near) + count_bits(int(s.twin[seat]) & near) - 1
     value -= held * int(w[W_NEAR]) + known_near(s, (seat + 1) % int(r.num_seats), card) * int(w[W_FEED_KNOWN])
     following = (seat + 1) % int(r.num_seats)
+    dropped, buried = 0, 0
     for suit in range(4):
         if card != JOKER:
-            value += int(s.discarded[following, suit * 13 + card % 13]) * int(w[W_FEED_DROPPED])
+            dropped += int(s.discarded[following, suit * 13 + card % 13])
+            buried += int(s.pile_count[suit * 13 + card % 13])
+    value += dropped * int(w[W_FEED_DROPPED])
+    if int(r.pile_justify) == WHOLE_PILE:
+        value -= _count_near(s.pile_count, card) * int(w[W_FEED_BURIED])
+        if buried >= 2:
+            value -= (int(s.pile_size) + 1) * int(w[W_FEED_OPEN])
     return value - _unseen_near(s, seat, card) * int(w[W_FEED_UNSEEN])
 
 
