@@ -10,7 +10,7 @@
 
 A turn is several steps: draw a card or take the pile; meld, lay off and swap, one action each; discard. The agent stays
 selected until its turn ends. The mask is also `infos[agent]["action_mask"]`, the same array as in the observation; the
-mask of an agent that does not decide is all 0.
+mask of an agent that does not decide is all 0 and may be one that can't be written to.
 
 **Rewards** are points times `reward_scale`, the acting team's change to both partners and its negative to both
 opponents, at every step. `reward="score_difference"` pays the difference of the deal's scores at its end; `"win"`
@@ -51,7 +51,7 @@ RENDER_MODES = ("human", "ansi")
 _NOTHING_LEGAL = np.zeros(NUM_ACTIONS, np.int8)
 _NOTHING_LEGAL.setflags(write=False)
 _BUFFERS = ("_results", "_offsets", "_offsets_before", "_legal", "_before", "_mask", "_observation")
-_MADE_ANEW = ("_calls", "_seat_now", "_reward_now", "_ended")  # views of buffers, when one is unpickled
+_MADE_ANEW = ("_calls", "_seat_now", "_reward_now", "_ended")  # by `_make_buffers`
 
 
 class raw_env(AECEnv[str, dict[str, Array], int]):  # type: ignore[misc]  # noqa: N801 - the name PettingZoo asks for

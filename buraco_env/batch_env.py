@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +27,7 @@ _LEGAL_PER_DEAL = 12  # room at first; it grows when a step needs more
 
 
 class _Share:
-    """The deals `first` to `stop` that one thread plays; all but the first share have lists of their own."""
+    """The deals `first` to `stop` that one thread plays; where there are several, each has lists of its own."""
 
     def __init__(self, first: int, stop: int) -> None:
         self.first, self.stop, self.deals = first, stop, slice(first, stop)
@@ -114,10 +114,10 @@ class BatchEnv:
 
     `action_mask`: True, False, or "packed" for a bit an action instead of a byte, which `np.unpackbits(mask, axis=1,
     count=NUM_ACTIONS, bitorder="little")` turns into the mask. `threads`: how many play at once; the results are the
-    same, and from about a thousand deals a thread it pays.
+    same, and it pays with a thousand deals or more a thread.
 
-    Arrays are the same objects for life and are overwritten by `step`; `legal` and `features` are views of a growing
-    buffer: read them anew after each step. `features` and `state` cost nothing until they are first read.
+    Arrays are the same objects for life, to be read only: `step` writes what has changed. `legal` and `features` are
+    views of a growing buffer: read them anew after each step. `features` and `state` cost nothing until first read.
 
     seat [N] that decides; observation [N, OBSERVATION.size] int8; action_mask [N, NUM_ACTIONS] int8;
     offsets [N + 1], legal [L]: the legal ids of deal i are `legal[offsets[i]:offsets[i + 1]]`, ascending;
@@ -143,9 +143,9 @@ class BatchEnv:
             raise ValueError(f"num_deals = {num_deals!r} is not allowed; allowed: 1 or more")
         if reward not in REWARDS:
             raise ValueError(f"reward = {reward!r} is not allowed; allowed: {', '.join(REWARDS)}")
-        if action_mask not in (True, False, "packed"):
+        if not isinstance(action_mask, bool) and not (isinstance(action_mask, str) and action_mask == "packed"):
             raise ValueError(f"action_mask = {action_mask!r} is not allowed; allowed: True, False, 'packed'")
-        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
             raise ValueError(f"threads = {threads!r} is not allowed; allowed: 1 or more")
         several = rules if isinstance(rules, list | tuple) else [rules]
         if not several:
@@ -226,6 +226,7 @@ class BatchEnv:
                 self.game(bad).play(int(actions[bad]))
             except IllegalAction as error:
                 raise IllegalAction(f"deal {bad}: {error}") from None
+            raise IllegalAction(f"deal {bad}: {actions[bad]} is not in its list")
         self._advance()
 
     def _look(self) -> None:
@@ -233,13 +234,30 @@ class BatchEnv:
         self._advance()
 
     def play_random(self, steps: int = 1) -> None:
-        """Play so many random legal actions in each deal, drawn as by `sample`."""
+        """Play so many random legal actions in each deal, drawn as by `sample`; rewards are those of the last."""
+        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
+            raise ValueError(f"steps = {steps!r} is not allowed; allowed: 0 or more")
         for _ in range(steps):
             kernel.sample(self._stream[0], self.offsets, self._legal, self._actions)
             self._advance()
 
     def _advance(self) -> None:
-        """Do `_actions` and look at what follows."""
+        """Do `_actions` and fill what follows; an interrupt leaves each deal as it is before its action or after."""
+        try:
+            self._play()
+        except BaseException:
+            self._action_mask[:] = 0
+            self.offsets[:] = 0
+            self._actions[:] = kernel.LOOK
+            self._play()
+            raise
+        if len(self._state):
+            self._fill_state()
+        if len(self._features):
+            self._fill_features()
+
+    def _play(self) -> None:
+        """Do `_actions` and look at what follows, in all shares."""
         self._offsets_before[:] = self.offsets
         self._before, self._legal = self._legal, self._before
         if len(self._shares) == 1:
@@ -250,15 +268,14 @@ class BatchEnv:
         else:
             self._each_share(self._advance_share)
             self._join_lists()
-        if len(self._state):
-            self._fill_state()
-        if len(self._features):
-            self._fill_features()
 
     def _each_share(self, work: Callable[[_Share], None]) -> None:
         """Do the work of every share, all at once."""
         others = [_pool(os.getpid()).submit(work, share) for share in self._shares[1:]]
-        work(self._shares[0])
+        try:
+            work(self._shares[0])
+        finally:
+            wait(others)  # nobody goes on writing behind an interrupt
         for other in others:
             other.result()
 

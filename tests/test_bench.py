@@ -127,7 +127,7 @@ def test_a_record_is_read_back(tmp_path, monkeypatch):
 def test_preset_figures_carry_the_name_of_the_preset(monkeypatch):
     monkeypatch.setattr(bench, "rule_names", lambda: ("mini",))
     monkeypatch.setattr(bench, "batch_work", lambda rules: lambda: len(rules))
-    assert [one.name for one in bench.measure_presets(QUICK, print)] == ["preset:mini"]
+    assert [one.name for one in bench.measure_presets(QUICK, print)] == ["preset:mini", "family:classic"]
 
 
 def test_a_missing_and_a_broken_peer_say_why(monkeypatch):

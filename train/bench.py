@@ -54,7 +54,11 @@ batch = buraco_env.BatchEnv(2, seed=1); batch.features; batch.state; batch.step(
 batch.views().choose(lambda rules: weights)
 play_out("steady", deals=1)
 """
-BATCH, AEC, PEER = "batch_decisions_per_s", "aec_decisions_per_s", "peer:"
+BATCH, AEC, PEER, PRESET = "batch_decisions_per_s", "aec_decisions_per_s", "peer:", "preset:"
+FAMILIES = {
+    "family:classic": [name for name in rule_names() if name.startswith("classic")] + ["mini"],
+    "family:aberto": ["aberto", "aberto_sujo", "fechado", "fechado_stcl", "fechado_sujo"],
+}
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,13 @@ GOALS = {
     "start_warm_s": Goal("s", 1.5, 0.7, "Python's start to the first observation"),
     "compile_all_s": Goal("s", 45, None, "Python's start to every compiled function"),
     "bytes_per_deal": Goal("B", 8192, 4096, "a deal of a batch, all its arrays"),
-    "bytes_per_deal_packed": Goal("B", 4096, None, 'the same with `action_mask="packed"`'),
+    "bytes_per_deal_packed": Goal("B", 8192, 4096, 'the same with `action_mask="packed"`'),
 }
+FAMILY_GOALS = {
+    "family:classic": Goal("x", 0.6, None, "the slowest preset of the first text (and `mini`) to the fastest"),
+    "family:aberto": Goal("x", 0.6, None, "the slowest preset of the second text to the fastest"),
+}
+ALL_GOALS = GOALS | FAMILY_GOALS
 
 Spread: TypeAlias = tuple[float, float, float]  # median, lowest, highest
 Job: TypeAlias = Callable[[Effort], Sequence[Spread]]  # measures one figure or several
@@ -189,7 +198,7 @@ def seconds_of(program: str, cold: bool) -> Job:
     """The job that measures how long a new Python takes for a program, with an empty cache or a filled one."""
 
     def job(effort: Effort) -> Sequence[Spread]:
-        times, repeats = [], max(1, effort.repeats // 2) if cold else 1 + effort.repeats
+        times, repeats = [], effort.repeats + (not cold)
         with tempfile.TemporaryDirectory() as folder:
             for number in range(repeats):
                 environment = {**os.environ, "NUMBA_CACHE_DIR": os.path.join(folder, str(number) if cold else "warm")}
@@ -320,11 +329,16 @@ def measure(names: Collection[str], effort: Effort, tell: Callable[[str], None])
 
 
 def measure_presets(effort: Effort, tell: Callable[[str], None]) -> list[Figure]:
-    """Decisions a second of every preset."""
+    """Decisions a second of every preset, and of each family how far its slowest is behind its fastest."""
     found: list[Figure] = []
     for name in rule_names():
         tell(name)
-        found += timed({f"preset:{name}": "1/s"}, per_second(partial(batch_work, rules=name)), effort)
+        found += timed({f"{PRESET}{name}": "1/s"}, per_second(partial(batch_work, rules=name)), effort)
+    for family, members in FAMILIES.items():
+        rates = [one.value for one in found if one.name.removeprefix(PRESET) in members]
+        if rates:
+            slowest = min(rates) / max(rates)
+            found.append(Figure(family, slowest, "x", slowest, slowest, slowest))
     return found
 
 
@@ -407,7 +421,7 @@ def show(figures: list[Figure], record: dict[str, Any], console: Console) -> Non
     head = ("figure", "median", "lowest", "highest", "unit", "bar", "aim", "ratio", "recorded", "change")
     table = Table(*head, caption="ratio: the figure in rounds of the calibration loop", caption_justify="left")
     for one in figures:
-        bar, aim = (GOALS[one.name].bar, GOALS[one.name].aim) if one.name in GOALS else (None, None)
+        bar, aim = (ALL_GOALS[one.name].bar, ALL_GOALS[one.name].aim) if one.name in ALL_GOALS else (None, None)
         percent, word = change(one.unit, one.ratio, last.get(one.name))
         measured, wanted = map(short, (one.value, one.low, one.high)), map(short, (bar, aim))
         ratios, differs = map(short, (one.ratio, last.get(one.name))), "" if percent is None else f"{percent:+.0f} %"
@@ -445,9 +459,9 @@ def section(record: dict[str, Any]) -> str:
     if not record:
         return ""
     ours = [
-        (GOALS[one["name"]].words, *(short(one[key]) for key in ("value", "low", "high")), one["unit"])
+        (ALL_GOALS[one["name"]].words, *(short(one[key]) for key in ("value", "low", "high")), one["unit"])
         for one in record["figures"]
-        if one["name"] in GOALS
+        if one["name"] in ALL_GOALS
     ]
     text = "## Speed\n\n" + markdown(("", "median", "lowest", "highest", "unit"), ours)
     others = compared(record["figures"])
@@ -479,7 +493,7 @@ def chosen(only: Sequence[str], peers: bool) -> set[str]:
 @one_line_errors
 def main(
     only: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this figure; may be repeated")] = None,
-    each: Annotated[bool, typer.Option("--presets", help="measure every preset instead")] = False,
+    each: Annotated[bool, typer.Option("--presets", help="measure only the presets")] = False,
     with_peers: Annotated[bool, typer.Option("--peers", help="measure other environments too, if installed")] = False,
     seconds: Annotated[float, typer.Option(help="seconds of one repeat")] = 1.0,
     repeats: Annotated[int, typer.Option(min=1, help="repeats of each figure")] = 5,
@@ -499,7 +513,9 @@ def main(
     pin()
     console, effort, begin = Console(width=None if sys.stdout.isatty() else 150), Effort(seconds, repeats), calibrate()
     with console.status("measuring") as status:
-        figures = measure_presets(effort, status.update) if each else measure(names, effort, status.update)
+        figures = [] if each else measure(names, effort, status.update)
+        if each or not only:
+            figures += measure_presets(effort, status.update)
         others, why_not = measure_peers(effort, status.update) if with_peers else ([], {})
     show(figures, recorded(), console)
     if with_peers:

@@ -17,7 +17,7 @@ from buraco_env.kernel.hidden import conceal, resample
 from buraco_env.kernel.jit import entry, kernel, prefetch
 from buraco_env.kernel.legal import legal_actions
 from buraco_env.kernel.melds import is_legal_run, packed_run, run_bonus, run_points, set_bonus, set_points, set_size
-from buraco_env.kernel.observe import OBSERVATION, full_state, observe, observe_more
+from buraco_env.kernel.observe import OBSERVATION, full_state, observe, update_observation
 from buraco_env.kernel.play import play
 from buraco_env.kernel.score import meld_score, score
 from buraco_env.kernel.state import (
@@ -207,7 +207,7 @@ def advance(
             if anew or seat != s.seat:
                 observe(s, r, int(s.seat), observation[i])
             else:
-                observe_more(s, r, seat, observation[i], ARGS[action, KIND] > K_TAKE)
+                update_observation(s, r, seat, observation[i], ARGS[action, KIND] > K_TAKE)
     return int(n)
 
 

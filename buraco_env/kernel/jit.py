@@ -1,4 +1,4 @@
-"""The one import of numba: two decorators, the cache folder, and three machine instructions.
+"""The one import of numba: two decorators, the cache folder, and a few machine instructions.
 
 `kernel` marks an inner function, `entry` one that Python calls (cached on disk, runs without the interpreter lock).
 Without numba, or with `NUMBA_DISABLE_JIT=1`, both return the function as it is: the same source runs as plain Python.

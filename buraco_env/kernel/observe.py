@@ -206,11 +206,11 @@ def observe(s: Record, r: Record, seat: int, out: Array) -> None:
         copy_field(out, _DISCARDED + index * NUM_CARD_TYPES, s, _S_DISCARDED + row, NUM_CARD_TYPES)
     _put_table(s, team_of(seat), out, _OBSERVATION_TABLE)
     _put_settled(s, r, seat, out, _OBSERVATION_PUBLIC)
-    observe_more(s, r, seat, out, False)
+    update_observation(s, r, seat, out, False)
 
 
 @kernel
-def observe_more(s: Record, r: Record, seat: int, out: Array, melded: bool) -> None:
+def update_observation(s: Record, r: Record, seat: int, out: Array, melded: bool) -> None:
     """Bring the observation of a seat up to date after its own draw, pile or meld: a third of it changes."""
     for card in range(NUM_CARD_TYPES):
         out[_UNSEEN + card] = int(s.hidden[card]) + int(s.known[seat, card]) - int(s.hand[seat, card])
