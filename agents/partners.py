@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Partners:
-    """One agent in the lower seat of each team and another in the upper: `partners:lower=steady,upper=piler`."""
+    """An agent in the lower seat of each team, another in the upper: `partners:lower=steady,upper=(search:ms=9)`."""
 
     def __init__(self, lower: str, upper: str) -> None:
         self.players = registry.make(lower), registry.make(upper)

@@ -94,7 +94,7 @@ def _open_parameters(maker: Callable[..., Any], settled: dict[str, Any]) -> dict
 
 def _options(spec: str, parameters: dict[str, inspect.Parameter], text: str) -> dict[str, Any]:
     """The options in a text `key=value,key=value`, each as the class declares its type."""
-    given = dict(_pair(spec, part) for part in re.split(r",(?=\w+=)", text) if part)
+    given = dict(_pair(spec, part) for part in _parts(text) if part)
     for name in given:
         if name not in parameters:
             raise AgentError(f"agent {spec!r} has no option {name!r}; {nearest(name, parameters)}")
@@ -104,11 +104,24 @@ def _options(spec: str, parameters: dict[str, inspect.Parameter], text: str) -> 
     return {name: _convert(spec, name, value, parameters[name].annotation) for name, value in given.items()}
 
 
+def _parts(text: str) -> list[str]:
+    """The options of a text, cut at commas before `key=`, but not within brackets: `lower=(search:ms=9,threads=2)`."""
+    parts, depth = [""], 0
+    for piece in re.split(r"(,(?=\w+=)|[()])", text):
+        depth += (piece == "(") - (piece == ")")
+        if piece == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
+
+
 def _pair(spec: str, part: str) -> tuple[str, str]:
     name, equals, value = part.partition("=")
     if not equals:
         raise AgentError(f"agent {spec!r}: {part!r} is no option; options are key=value,key=value")
-    return name.strip(), value.strip()
+    value = value.strip()
+    return name.strip(), value[1:-1] if value.startswith("(") and value.endswith(")") else value
 
 
 def _convert(spec: str, name: str, value: str, kind: Any) -> Any:

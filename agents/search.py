@@ -27,19 +27,20 @@ class Search:
 
     `playouts`: the budget of a decision, spread over its actions; with `ms` above 0 the budget is so many
     milliseconds instead, and the choice depends on the machine. `style` plays on in all seats. `threads`: how many
-    work at once on the decisions of a batch; they change nothing but the time.
+    share the play-outs of a decision; with a budget in play-outs they change nothing but the time. Each action is
+    played out twice or more, however small the budget.
     """
 
     def __init__(self, playouts: int = 256, ms: float = 0.0, style: str = "steady", threads: int = 1) -> None:
         for name, value in (("playouts", playouts), ("threads", threads)):
             if value < 1:
                 raise AgentError(f"search: {name}={value} is not allowed; allowed: 1 or more")
-        if ms < 0:
+        if not 0 <= ms < 1e9:
             raise AgentError(f"search: ms={ms} is not allowed; allowed: 0 (a budget in play-outs) or more")
         Scripted(style)  # is there such a style?
         self.playouts, self.ms, self.style = playouts, ms, style
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.seed = 0
+        self.threads, self.seed = threads, 0
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def reset(self, seed: int) -> None:
         """Start anew: with a budget in play-outs a choice depends on this seed and the view alone."""
@@ -48,8 +49,7 @@ class Search:
     def act(self, views: Views) -> Array:
         """The best action found in each view: [n] int64."""
         keys = (view_keys(views.observation, self.seed) >> np.uint64(2)).astype(np.int64)
-        each = map if self._pool is None else self._pool.map
-        return np.array(list(each(lambda i: self._decide(views[i], int(keys[i])), range(len(views)))), np.int64)
+        return np.array([self._decide(views[i], int(key)) for i, key in enumerate(keys)], np.int64)
 
     def _decide(self, view: View, key: int) -> int:
         actions = np.array(view.legal_actions(), np.int64)
@@ -57,16 +57,24 @@ class Search:
 
     def _play_outs(self, view: View, key: int) -> Callable[[Array, int, int], Array]:
         """Leads [stop - first, K] of actions on re-deals number `first` to `stop`."""
-        seeds = np.random.default_rng(key)
+        seeds, weights = np.random.default_rng(key), weights_of(self.style, view.rules)
         drawn = np.zeros(0, np.int64)
 
         def leads(actions: Array, first: int, stop: int) -> Array:
             nonlocal drawn
             if stop > len(drawn):
                 drawn = np.concatenate((drawn, seeds.integers(0, 2**62, 2 * stop)))
-            return view.compare(actions, drawn[first:stop], weights_of(self.style, view.rules))
+            return self._share(lambda some: view.compare(actions, some, weights), drawn[first:stop])
 
         return leads
+
+    def _share(self, work: Callable[[Array], Array], seeds: Array) -> Array:
+        """The rows that the work gives for all seeds, each thread at a part of them."""
+        if self._pool is None or len(seeds) < self.threads:
+            return work(seeds)
+        first, *rest = np.array_split(seeds, self.threads)
+        others = [self._pool.submit(work, part) for part in rest]
+        return np.concatenate([work(first), *(other.result() for other in others)])
 
     def _spend(self) -> Budget:
         return Clock(self.ms / 1000) if self.ms else Count(self.playouts)
@@ -109,7 +117,7 @@ Budget = Count | Clock
 def halve(actions: Array, leads: Callable[[Array, int, int], Array], budget: Budget) -> int:
     """The action with the best mean lead, the lowest of equals, by sequential halving within the budget."""
     totals, done = np.zeros(len(actions)), 0
-    rounds = max(1, (len(actions) - 1).bit_length())
+    rounds = (len(actions) - 1).bit_length()
     first = leads(actions, 0, 1)  # one re-deal for all: a clock learns from it what a play-out costs
     budget.spent(1, len(actions))
     totals, done = totals + first.sum(0), 1

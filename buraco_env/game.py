@@ -26,6 +26,7 @@ from buraco_env.kernel.state import (
     Record,
     rules_row,
 )
+from buraco_env.kernel.styles import NUM_WEIGHTS
 from buraco_env.notation import END_REASONS, PHASES
 from buraco_env.rules import Rules
 
@@ -463,9 +464,14 @@ class View:
             stream = next_seed(stream)
         raise RuntimeError(f"in {_MOST_DEALS} deals seat {self.to_move} could never complete its turn:\n{game}")
 
+    def _check_weights(self, weights: Array, shape: tuple[int, ...]) -> None:
+        if weights.shape != shape or weights.dtype != np.int64:
+            raise ValueError(f"weights must be int64 {list(shape)}, not {weights.dtype} {list(weights.shape)}")
+
     def values(self, weights: Array) -> Array:
         """What scripted players with `weights` [W, NUM_WEIGHTS] think of each legal action: [W, K] int64, tenths."""
         legal, b = np.array(self.legal_actions(), np.int64), scratch()
+        self._check_weights(weights, (len(weights), NUM_WEIGHTS))
         out = np.zeros((len(weights), len(legal)), np.int64)
         players.values_of(self._game._states, self._game._row, legal, weights, out, b.work, b.lists)
         return out
@@ -476,6 +482,11 @@ class View:
         The unseen cards are dealt anew for each of `seeds` [M] int64, the same for all `actions` [K], and scripted
         players with `weights` [NUM_WEIGHTS] play on in all seats (`buraco_env.kernel.styles`).
         """
+        self._check_weights(weights, (NUM_WEIGHTS,))
+        legal = self.legal_actions()
+        for action in np.asarray(actions).tolist():
+            if action not in legal:
+                raise IllegalAction(f"{action!r} is not legal for seat {self.seat} here; legal: {legal}")
         b, states = scratch(), np.zeros(3, STATE_DTYPE)
         states[0] = self._game._states[0]
         leads = np.zeros((len(seeds), len(actions)), np.int64)

@@ -152,9 +152,7 @@ def test_moving_what_no_placement_allows_is_refused(preset: str, card: str) -> N
 
 @pytest.mark.parametrize("preset", MOVING)
 def test_moving_gap_then_high_then_low_end(preset: str) -> None:
-    assert run_after(preset, "JH QH KH 2S*", "AH", "lay off AH on JH-AH") == [
-        "2S* JH QH KH AH"
-    ]
+    assert run_after(preset, "JH QH KH 2S*", "AH", "lay off AH on JH-AH") == ["2S* JH QH KH AH"]
 
 
 @pytest.mark.parametrize("preset", MOVING)

@@ -116,6 +116,26 @@ def test_an_agent_that_takes_too_long_loses_only_where_it_does():
     assert not faulty.any()
 
 
+class Broken:
+    """Can't even start, or leaves the program."""
+
+    def __init__(self, how: str):
+        self.how = how
+
+    def reset(self, seed):
+        if self.how == "reset":
+            raise RuntimeError
+
+    def act(self, views):
+        sys.exit(3)
+
+
+@pytest.mark.parametrize("how", ["reset", "exit"])
+def test_an_agent_that_cannot_start_or_leaves_loses_every_deal(how):
+    games = play_pairs(Broken(how), make("random"), "mini", SEEDS[:3])
+    assert (games.points == -FAULT_POINTS).all() and games.faults == (6, 0)
+
+
 def test_partners_sit_in_their_seats():
     views = BatchEnv(12, ["classic", "mini"], seed=3).views()
     both = make("partners:lower=steady,upper=greedy").act(views)

@@ -9,7 +9,7 @@ import agents
 from agents.base import STYLES, AgentError
 from agents.scripted import duel, play_deals, play_out, weights_of
 from agents.search import Clock, Count, halve
-from buraco_env import BatchEnv, Game, Rules, rule_names
+from buraco_env import BatchEnv, Game, IllegalAction, Rules, rule_names
 from buraco_env.kernel.styles import WEIGHTS
 from tests.conftest import deals
 from tests.positions import random_moments
@@ -144,3 +144,38 @@ def test_halving_keeps_the_best_within_its_budget() -> None:
 def test_search_refuses_what_makes_no_sense(spec: str) -> None:
     with pytest.raises(AgentError):
         agents.make(spec)
+
+
+@pytest.mark.parametrize(
+    ("position", "action"),
+    [
+        ("rules classic\nphase meld\nhand 0: JK 2S", "discard 2S"),  # a joker is the last to go
+        ("rules fechado\nphase meld\nteam 0: 4H 5H 6H\nhand 0: JK KD 9C QC 8C 5S 4S", "discard"),
+        ("rules classic\nphase meld\nteam 0: 4H 5H 6H 7H 8H 9H\nhand 0: TH KC 9D 3S", "lay off TH on 4H-9H"),
+        (  # the turn ends without a discard: one card left is not an empty hand
+            "rules classic\nphase extra\nteam 0: 3H 4H 5H 6H 7H 8H 9H | 5C 6C 7C 8C\nmortos taken: 1 1\nmortos: 0\n"
+            "hand 0: JK KS",
+            "end turn",
+        ),
+    ],
+)
+def test_steady_knows(position: str, action: str) -> None:
+    game = Game.from_position(position, seed=1)
+    text = game.describe(asked(agents.make("steady"), game))
+    assert text.startswith(action) and text != "discard JK"
+
+
+def test_comparing_is_for_the_seat_to_move_and_its_legal_actions() -> None:
+    game = Game("classic", seed=3)
+    weights = weights_of("steady", game.rules)
+    legal = np.array(game.legal_actions())
+    with pytest.raises(IllegalAction, match="is not legal for seat 1"):
+        game.view(1).compare(legal, np.arange(2), weights)
+    with pytest.raises(IllegalAction, match="3165 is not legal"):
+        game.view(0).compare(np.array([3165]), np.arange(2), weights)
+    with pytest.raises(ValueError, match="weights must be int64"):
+        game.view(0).compare(legal, np.arange(2), weights[:5])
+
+
+def test_a_spec_within_a_spec_stands_in_brackets() -> None:
+    assert isinstance(agents.make("partners:lower=(search:playouts=4,style=greedy),upper=steady"), agents.Agent)

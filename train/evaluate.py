@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
@@ -35,7 +35,9 @@ from train.report import show
 from train.seeds import deal_seeds
 
 FAULT_POINTS = 1000  # what an agent that raises, takes too long or answers with no legal action loses the deal by
-SECONDS_A_DECISION = 10.0  # more is too long; a batch may take so much for each of its decisions
+SECONDS_A_DECISION = 10.0  # more is too long
+SECONDS_TO_START = 120.0  # an agent's first answer, which may compile, and which doesn't count
+LONGEST_BATCH = 12  # a batch may take as long as so many decisions
 PATIENCE = 3  # decisions that take too long one after the other: the rest of the batch is not asked
 PAIRS_AT_ONCE = 256
 PAIRS_WORTH_A_WORKER = 50  # a process takes seconds to start
@@ -66,7 +68,7 @@ class Result:
     win_high: float
     spread_of_pair: float  # standard deviation of a pair's mean
     spread_of_game: float  # and of a single game's points
-    faults: tuple[int, int]  # games that a and b lost by an error or an illegal action
+    faults: tuple[int, int]  # games that a and b lost by an error, an illegal action or no answer in time
 
     def as_json(self) -> dict[str, str | int | float]:
         """The result as its line in a JSON file."""
@@ -83,8 +85,12 @@ def play_pairs(a: Agent, b: Agent, rules: str, seeds: Array, seed: int = 0) -> G
     team_of_a = np.repeat([0, 1], P)
     points = np.zeros(2 * P, np.int64)  # of a
     playing, faults = np.ones(2 * P, bool), [0, 0]
-    for agent in (a, b):
-        agent.reset(seed)
+    for side, agent in enumerate((a, b)):
+        if not start(agent, batch, seed):
+            faults[side] = 2 * P
+    if any(faults):
+        lost = FAULT_POINTS * (int(faults[1] > 0) - int(faults[0] > 0))
+        return Games(np.full((P, 2), lost), (faults[0], faults[1]))
     while playing.any():
         actions = batch.sample().copy()  # deals that are done go on at random, and don't count
         for side, agent in enumerate((a, b)):
@@ -102,6 +108,20 @@ def play_pairs(a: Agent, b: Agent, rules: str, seeds: Array, seed: int = 0) -> G
     return Games(points.reshape(2, P).T, (faults[0], faults[1]))
 
 
+def start(agent: Agent, batch: BatchEnv, seed: int) -> bool:
+    """Reset an agent, and let it answer once so that nothing is compiled on the clock; false if it can't be reset."""
+    try:
+        with time_limit(SECONDS_TO_START):
+            agent.reset(seed)
+            if not getattr(agent, "takes_time", False):
+                with suppress(Exception, SystemExit):  # it will be asked again
+                    agent.act(batch.views(np.zeros(1, np.int64)))
+                agent.reset(seed)
+    except (Exception, SystemExit):  # any error of any agent is its fault
+        return False
+    return True
+
+
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeoutError in what is still running after so many seconds.
@@ -115,14 +135,14 @@ def time_limit(seconds: float) -> Iterator[None]:
         raise TimeoutError(f"no answer in {seconds:g} s")
 
     if alarms:
-        before = signal.signal(signal.SIGALRM, ring)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        handler = signal.signal(signal.SIGALRM, ring)
+        timer = signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again each second: an agent may catch it
     try:
         yield
     finally:
         if alarms:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+            signal.setitimer(signal.ITIMER_REAL, *timer)
+            signal.signal(signal.SIGALRM, handler)
     if time.monotonic() - begin > seconds:
         ring()
 
@@ -136,11 +156,11 @@ def ask(agent: Agent, batch: BatchEnv, index: Array, seconds: float = SECONDS_A_
         return np.empty(0, np.int64), np.empty(0, bool)
     try:
         unhurried = getattr(agent, "takes_time", False)  # a person
-        with nullcontext() if unhurried else time_limit(seconds * len(index)):
+        with nullcontext() if unhurried else time_limit(seconds * min(len(index), LONGEST_BATCH)):
             chosen = np.asarray(agent.act(batch.views(index)))
         if chosen.shape != (len(index),) or chosen.dtype.kind not in "iu":
             raise TypeError(f"expected {len(index)} ids, got shape {chosen.shape} of {chosen.dtype}")
-    except Exception:  # any error of any agent is its fault
+    except (Exception, SystemExit):  # any error of any agent is its fault
         return _ask_each(agent, batch, index, seconds)
     at, offsets = segments(batch.offsets, index)
     matches = batch.legal[at] == np.repeat(chosen, np.diff(offsets))

@@ -83,7 +83,7 @@ def fit(weights: Array, rows: Array, wrong: Array, ridge: float, step: float) ->
 def main(
     start: Annotated[str, typer.Option(help="the style, or TOML file, to start from")] = "steady",
     rules: Annotated[str, typer.Option(help="a preset")] = "classic",
-    minutes: Annotated[float, typer.Option(help="of play-outs, for each round")] = 2.0,
+    minutes: Annotated[float, typer.Option(min=0.05, help="of play-outs, for each round")] = 2.0,
     rounds: Annotated[int, typer.Option(help="steps of policy iteration")] = 3,
     play_outs: Annotated[int, typer.Option(help="of each action")] = 100,
     title: Annotated[str, typer.Option(help="what the style does, in a line")] = "tuned",
@@ -93,6 +93,8 @@ def main(
     """Improve a style by what its own play-outs say."""
     game, rng, console = Rules.load(rules), np.random.default_rng(seed), Console()
     weights = weights_of(start, game)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    save(weights, title, out)
     for number in range(1, rounds + 1):
         rows, wrong = gather(weights, game, 60 * minutes, play_outs, rng)
         seeds = rng.integers(0, 2**62, 2000)

@@ -7,17 +7,21 @@ starts it when an agent plays in all seats; how two agents do as partners agains
 from __future__ import annotations
 
 import itertools
+import sys
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.console import Console
 
+from agents import make
 from agents.base import STYLES
+from buraco_env import BatchEnv, Rules
 from train.command import one_line_errors
 from train.config import ConfigError
-from train.endings import play
-from train.evaluate import Result, compare
+from train.evaluate import Result, ask, compare, start
+from train.seeds import deal_seeds
 
 YARDSTICK = "steady"
 RULES = ("classic", "fechado", "aberto_sujo", "online")
@@ -46,8 +50,9 @@ def cell(result: Result, faults: dict[str, int]) -> str:
 class Tournament:
     """Plays, tells, and keeps the text of the page."""
 
-    def __init__(self, players: list[str], pairs: int, workers: int, console: Console) -> None:
-        self.players, self.pairs, self.workers, self.console = players, pairs, workers, console
+    def __init__(self, players: list[str], pairs: int, workers: int, out: Path | None) -> None:
+        self.players, self.pairs, self.workers, self.out = players, pairs, workers, out
+        self.console = Console(width=160)
         self.faults: dict[str, int] = {}
         self.parts: list[str] = []
 
@@ -55,6 +60,8 @@ class Tournament:
         """Another part of the page."""
         self.parts.append(text)
         self.console.print(text, markup=False, highlight=False)
+        if self.out:
+            self.out.write_text("\n".join(self.parts), encoding="utf-8")
 
     def versus(self, a: str, b: str, rules: str, pairs: int) -> str:
         return cell(compare(a, b, rules, pairs, workers=self.workers), self.faults)
@@ -71,30 +78,56 @@ class Tournament:
 
     def means(self, agent: str, rules: str) -> list[str]:
         """The mean scores of the team that starts and of the other when an agent plays in all seats."""
-        try:
-            return [f"{mean:.0f}" for mean in play(agent, rules, 1000)["final_scores"].mean(0)]
-        except Exception as error:  # any error of any agent; its deals against others are counted above
-            return [f"failed: {type(error).__name__}"] * 2
+        batch, player, deals = BatchEnv(min(1000, self.pairs), rules, seed=0), make(agent), min(1000, self.pairs)
+        batch.deal(deal_seeds("validation", deals))
+        scores, playing, faulty = np.zeros((deals, 2)), np.ones(deals, bool), np.zeros(deals, bool)
+        if not start(player, batch, 0):
+            return ["failed", "failed"]
+        while playing.any():
+            actions, todo = batch.sample().copy(), np.flatnonzero(playing)
+            chosen, failed = ask(player, batch, todo)
+            actions[todo[~failed]] = chosen[~failed]
+            faulty[todo[failed]], playing[todo[failed]] = True, False
+            batch.step(actions)
+            ended = playing & (batch.end_reason > 0)
+            scores[ended] = batch.final_scores[ended]
+            playing &= ~ended
+        if faulty.any():
+            self.faults[agent] = self.faults.get(agent, 0) + int(faulty.sum())
+        return [f"{mean:.0f}" for mean in scores[~faulty].mean(0)] if not faulty.all() else ["failed", "failed"]
 
     def partners(self, rules: str) -> None:
         """How two agents do as partners against the yardstick, less the mean of their own pairs."""
         styles = [player for player in self.players if player != "random"]
-        own = {a: compare(a, YARDSTICK, rules, self.pairs, workers=self.workers).points for a in styles}
+        own = {}
+        for a in styles:
+            result = compare(a, YARDSTICK, rules, self.pairs, workers=self.workers)
+            cell(result, self.faults)
+            own[a] = result.points
         rows = []
         for a, b in itertools.combinations(styles, 2):
-            mixed = compare(f"partners:lower={a},upper={b}", YARDSTICK, rules, self.pairs, workers=self.workers)
+            mixed = compare(f"partners:lower=({a}),upper=({b})", YARDSTICK, rules, self.pairs, workers=self.workers)
             mean = (own[a] + own[b]) / 2
             rows.append([f"{a} and {b}", cell(mixed, self.faults), f"{mean:+.0f}", f"{mixed.points - mean:+.0f}"])
         columns = ["partners", f"over {YARDSTICK}", "mean of their own pairs", "difference"]
         self.add(f"### Partners in {rules}\n\n{markdown(columns, rows)}")
 
-    def match(self, text: str) -> list[str]:
-        """A match `A B RULES PAIRS`, as a row."""
-        words = text.split()
-        if len(words) != 4 or not words[3].isdecimal():
-            raise ConfigError(f"match {text!r} is not allowed; allowed: A B RULES PAIRS, as in {MATCHES[0]!r}")
-        a, b, rules, pairs = words
+    def match(self, a: str, b: str, rules: str, pairs: str) -> list[str]:
+        """A match, as a row."""
         return [a, b, rules, f"{int(pairs):,}", self.versus(a, b, rules, int(pairs))]
+
+
+def checked(players: list[str], rules: list[str], matches: list[str]) -> list[list[str]]:
+    """The words of each match; a player, preset or match that can't be is refused before anything is played."""
+    words = [text.split() for text in matches]
+    for text, match in zip(matches, words):
+        if len(match) != 4 or not match[3].isdecimal() or int(match[3]) < 2:
+            raise ConfigError(f"match {text!r} is not allowed; allowed: A B RULES PAIRS, as in {MATCHES[0]!r}")
+    for preset in {*rules, *(match[2] for match in words)}:
+        Rules.load(preset)
+    for player in {*players, *(name for match in words for name in match[:2])}:
+        make(player)
+    return words
 
 
 @one_line_errors
@@ -108,24 +141,26 @@ def main(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="write the page here, as markdown")] = None,
 ) -> None:
     """Play a tournament and print its tables."""
-    tournament = Tournament(agent or ["random", *STYLES], pairs, workers, Console(width=160))
-    head = "`python -m train.tournament`: points a deal of the row over the column, with 95 % intervals"
+    players, presets = agent or ["random", *STYLES], rules or list(RULES)
+    matches = checked(players, presets, list(MATCHES) if match is None else match)
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    tournament = Tournament(players, pairs, workers, out)
+    command = " ".join(["python -m train.tournament", *sys.argv[1:]])
+    head = f"`{command}`: points a deal of the row over the column, with 95 % intervals"
     tournament.add(
         f"# Tournament\n\n{head}, {pairs:,} duplicate pairs each; then the mean score of the team that starts and of"
         " the other when an agent plays in all seats (1,000 deals).\n"
     )
-    for one in rules or RULES:
+    for one in presets:
         tournament.round_robin(one)
     if partners:
-        tournament.partners((rules or RULES)[0])
-    rows = [tournament.match(text) for text in (match if match is not None else MATCHES)]
+        tournament.partners(presets[0])
+    rows = [tournament.match(*words) for words in matches]
     if rows:
         tournament.add(f"## Matches\n\n{markdown(['agent', 'against', 'rules', 'pairs', 'points a deal'], rows)}")
     faults = ", ".join(f"{name}: {count}" for name, count in tournament.faults.items()) or "none"
     tournament.add(f"Deals lost by an error, an illegal action or no answer in time: {faults}.\n")
-    if out:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("\n".join(tournament.parts), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -42,8 +42,13 @@ from buraco_env.kernel.moves import is_swap
 from buraco_env.kernel.play import apply_meld, run_after, take_pile
 from buraco_env.kernel.score import points_of
 from buraco_env.kernel.state import (
+    CLOSE_ANY,
     DRAW,
+    EXTRA,
+    LAST_TWO,
     MELD,
+    MORTOS_JOIN,
+    RANK_MASK,
     RUNS_PER_SUIT,
     SET_WILD,
     SETS_PER_RANK,
@@ -78,12 +83,18 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ),
     ("joker", "a joker kept in hand"),
     ("two", "a two kept in hand"),
-    ("urgent", "more for points and less for wilds kept, in percent, for each step of danger that the deal ends soon"),
+    ("natural_two", "a two laid where it is natural, against it"),
+    (
+        "urgent",
+        "more for points, half of it less for wilds kept, in percent, for each step of danger that the deal ends",
+    ),
     ("help", "the same for each step of danger that the partner goes out"),
+    ("wait", "a card laid while the partner holds two or fewer and the team's morto is to come, against it"),
     ("meld_from", "a meld is laid if it is worth more than this"),
     ("out", "going out, beside its bonus"),
     ("out_theirs", "each card in the other team's hands when going out"),
     ("out_ours", "each card in the partner's hand when going out, against it"),
+    ("out_ahead", "each point that our table is ahead when going out, in hundredths of a point"),
     ("out_stock", "each card left in the stock when going out, against it"),
     ("take", "taking the pile"),
     ("take_card", "each card of the pile"),
@@ -95,7 +106,7 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ("shed_wild", "discarding a wild, against it"),
     ("feed", "discarding a card that the other table could take, against it"),
     ("feed_gain", "in percent, what the card would be worth on the other table, against it"),
-    ("feed_danger", "for each step of danger for each step of danger"),
+    ("feed_danger", "the same for each step of danger"),
     ("feed_pile", "for each card below it in the pile, against it"),
     ("feed_known", "for each card known in the next hand that could meld with it, against it"),
     ("feed_unseen", "for each unseen card that could meld with it, against it"),
@@ -111,7 +122,8 @@ _AT = {name: index for index, (name, _) in enumerate(WEIGHTS)}
 W_CLEAN, W_DIRTY, W_MORTO, W_CLOSE, W_STUCK = (
     _AT[name] for name in ("clean_3", "dirty_3", "morto_0", "close_0", "stuck_0")
 )
-(W_POINTS, W_BONUS, W_FIRST_CANASTA, W_JOKER, W_TWO, W_URGENT, W_HELP, W_MELD_FROM, W_OUT, W_OUT_THEIRS, W_OUT_OURS,
+(W_POINTS, W_BONUS, W_FIRST_CANASTA, W_JOKER, W_TWO, W_NATURAL_TWO, W_URGENT, W_HELP, W_WAIT, W_MELD_FROM, W_OUT,
+ W_OUT_THEIRS, W_OUT_OURS, W_OUT_AHEAD,
  W_OUT_STOCK, W_TAKE, W_TAKE_CARD, W_TAKE_MELDS, W_TAKE_DANGER, W_DRAW_LAYS, W_SHED, W_SHED_DANGER, W_SHED_WILD,
  W_FEED, W_FEED_GAIN, W_FEED_DANGER, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FEED_BURIED, W_FEED_OPEN,
  W_FEED_DROPPED, W_FITS_OURS, W_OURS_GAIN, W_NEAR, W_PAIR) = (
@@ -119,6 +131,7 @@ W_CLEAN, W_DIRTY, W_MORTO, W_CLOSE, W_STUCK = (
 )  # fmt: skip
 NUM_WEIGHTS = len(WEIGHTS)
 SAFE_HAND, SAFE_STOCK, MOST_DANGER = 5, 16, 4
+TWOS = RANK_MASK << 1
 _PLAN = MAX_DEPTH - 2  # scratch that looking ahead never reaches
 
 
@@ -131,7 +144,12 @@ def _may_close(s: Record, r: Record, team: int) -> bool:
 @kernel
 def _danger(s: Record, r: Record, team: int) -> int:
     """How near the end of the deal is, 0 to 4: the others can go out with few cards, or the stock is low."""
-    other, steps = 1 - team, (SAFE_STOCK - int(s.stock_size)) // 4
+    other, stock = 1 - team, int(s.stock_size)
+    if int(r.stock_end) == MORTOS_JOIN:
+        stock += int(s.mortos_left) * int(r.morto_size)
+    elif int(r.stock_end) == LAST_TWO:
+        stock -= 2
+    steps = (SAFE_STOCK - stock) // 4
     if _may_close(s, r, other):
         fewest = int(s.hand_size[other])
         if int(r.num_seats) == 4:
@@ -162,7 +180,7 @@ def _wild_value(w: Array, kind: int, urgency: int) -> int:
     """What a wild is worth in the hand."""
     if kind == 0:
         return 0
-    return int(w[W_JOKER if kind == WILD_JOKER else W_TWO]) * (200 - urgency) // 200
+    return int(w[W_JOKER if kind == WILD_JOKER else W_TWO]) * max(200 - urgency, 0) // 200
 
 
 @kernel
@@ -175,6 +193,8 @@ def _out_value(s: Record, r: Record, w: Array, seat: int) -> int:
         elif other != seat:
             ours += int(s.hand_size[other])
     value = 10 * int(r.bonus_out) + int(w[W_OUT]) + theirs * int(w[W_OUT_THEIRS]) - ours * int(w[W_OUT_OURS])
+    team = team_of(seat)
+    value += (int(s.open_score[team]) - int(s.open_score[1 - team])) * int(w[W_OUT_AHEAD]) // 10
     return value - int(s.stock_size) * int(w[W_OUT_STOCK])
 
 
@@ -191,7 +211,7 @@ def _hand_value(s: Record, r: Record, w: Array, seat: int, closes: bool, left: i
 @kernel
 def _closes(r: Record, length: int, wild: int) -> bool:
     """A meld of this length is a canasta that allows going out."""
-    return length >= CANASTA and (wild == 0 or int(r.close_with) == 0)
+    return length >= CANASTA and (wild == 0 or int(r.close_with) == CLOSE_ANY)
 
 
 @kernel
@@ -224,14 +244,19 @@ def _meld_value(s: Record, r: Record, w: Array, action: int, urgency: int) -> in
     team = team_of(seat)
     left = int(s.hand_size[seat]) - used + int(is_swap(s, r, action))
     points = points_of(r, int(USES[action]), int(USES_TWICE[action]))
-    value = points * int(w[W_POINTS]) * (100 + urgency) // 100
-    value += _table_value(s, r, w, team, action, urgency) - _wild_value(w, int(ARGS[action, WILD]), urgency)
+    value: int = points * int(w[W_POINTS]) * (100 + urgency) // 100
+    wild = int(ARGS[action, WILD])
+    value += _table_value(s, r, w, team, action, urgency) - _wild_value(w, wild, urgency)
+    twos = count_bits(int(USES[action]) & TWOS) + count_bits(int(USES_TWICE[action]) & TWOS) - int(wild > WILD_JOKER)
+    value -= twos * int(w[W_NATURAL_TWO])
+    if int(r.num_seats) == 4 and int(s.hand_size[seat ^ 2]) <= 2 and may_take_morto(s, r, team):
+        value -= used * int(w[W_WAIT])
     closes = has_closing_canasta(s, r, team)
-    closes_then = _closes_after(s, r, team, action)
-    value -= _hand_value(s, r, w, seat, closes, int(s.hand_size[seat]) - 1)
+    closes_then, discard = _closes_after(s, r, team, action), int(int(s.phase) != EXTRA)
+    value -= _hand_value(s, r, w, seat, closes, int(s.hand_size[seat]) - discard)
     if closes_then and not closes:
         value += int(w[W_FIRST_CANASTA])
-    return value + _hand_value(s, r, w, seat, closes_then, max(left - 1, 0))
+    return value + _hand_value(s, r, w, seat, closes_then, max(left - discard, 0))
 
 
 @kernel
@@ -311,10 +336,9 @@ def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs:
         value -= int(w[W_FITS_OURS]) + _gain(s, r, w, team_of(seat), card) * int(w[W_OURS_GAIN]) // 100
     if int(s.twin[seat]) >> card & 1:
         value -= int(w[W_PAIR])
-    near = int(NEAR[card])
-    held = count_bits(int(s.held[seat]) & near) + count_bits(int(s.twin[seat]) & near) - 1
-    value -= held * int(w[W_NEAR]) + known_near(s, (seat + 1) % int(r.num_seats), card) * int(w[W_FEED_KNOWN])
-    following = (seat + 1) % int(r.num_seats)
+    near, following = int(NEAR[card]), (seat + 1) % int(r.num_seats)
+    held = count_bits(int(s.held[seat]) & near) + count_bits(int(s.twin[seat]) & near) - int(near != 0)
+    value -= held * int(w[W_NEAR]) + known_near(s, following, card) * int(w[W_FEED_KNOWN])
     dropped, buried = 0, 0
     for suit in range(4):
         if card != JOKER:
@@ -364,12 +388,15 @@ def _best_discard(s: Record, r: Record, w: Array, legal: Array, n: int) -> int:
 
 
 @kernel
-def _can_be_laid(r: Record, w: Array, work: Array, lists: Array) -> int:
-    """The value of all melds that the style would lay now, one after the other, in the scratch position."""
+def _can_be_laid(r: Record, w: Array, work: Array, lists: Array, guarded: bool) -> int:
+    """The value of all melds that the style would lay now, one after the other, in the scratch position.
+
+    Not `guarded`, as if another card were in hand, which lets the turn end.
+    """
     s, legal, total = work[_PLAN], lists[_PLAN], 0
     seat = int(s.seat)
     while int(s.hand_size[seat]) > 0:
-        n = legal_actions(s, r, legal, work, lists, True)
+        n = legal_actions(s, r, legal, work, lists, guarded)
         action, value = _best_meld(s, r, w, legal, n)
         if action < 0 or (value <= int(w[W_MELD_FROM]) and int(s.top) < 0):
             break
@@ -386,11 +413,11 @@ def _take_value(s: Record, r: Record, w: Array, work: Array, lists: Array) -> in
     plan = work[_PLAN]
     copy_record(plan, s)
     take_pile(plan, r)
-    value = _can_be_laid(r, w, work, lists)  # from a hand that the pile makes larger
+    value = _can_be_laid(r, w, work, lists, True)  # from a hand that the pile makes larger
     value += _hand_value(s, r, w, seat, closes, hand + size - 1)
     copy_record(plan, s)
     plan.phase = MELD
-    value -= _can_be_laid(r, w, work, lists) + _hand_value(s, r, w, seat, closes, hand - 1)
+    value -= _can_be_laid(r, w, work, lists, False) + _hand_value(s, r, w, seat, closes, hand - 1)
     value = value * int(w[W_TAKE_MELDS]) // 100
     left, may_close = int(plan.hand_size[seat]), has_closing_canasta(plan, r, team_of(seat))
     likely, fewer = int(w[W_DRAW_LAYS]), max(left - 1, 0)
