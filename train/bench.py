@@ -335,7 +335,7 @@ def measure_presets(effort: Effort, tell: Callable[[str], None]) -> list[Figure]
         tell(name)
         found += timed({f"{PRESET}{name}": "1/s"}, per_second(partial(batch_work, rules=name)), effort)
     for family, members in FAMILIES.items():
-        rates = [one.value for one in found if one.name.removeprefix(PRESET) in members]
+        rates = [one.ratio or one.value for one in found if one.name.removeprefix(PRESET) in members]
         if rates:
             slowest = min(rates) / max(rates)
             found.append(Figure(family, slowest, "x", slowest, slowest, slowest))

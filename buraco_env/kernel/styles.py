@@ -103,7 +103,7 @@ WEIGHTS: tuple[tuple[str, str], ...] = (
     ("draw_lays", "in percent, how likely a drawn card is thought to be laid"),
     ("shed", "a point of a card discarded, in tenths"),
     ("shed_danger", "the same for each step of danger"),
-    ("shed_wild", "discarding a wild, against it"),
+    ("shed_wild", "discarding a wild, against it, beside what it is worth in hand; nothing else counts then"),
     ("feed", "discarding a card that the other table could take, against it"),
     ("feed_gain", "in percent, what the card would be worth on the other table, against it"),
     ("feed_danger", "the same for each step of danger"),
@@ -328,7 +328,7 @@ def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs:
     seat = int(s.seat)
     value: int = (int(w[W_SHED]) + danger * int(w[W_SHED_DANGER])) * int(r.points[card])
     if is_wild_card(card):
-        value -= int(w[W_SHED_WILD])
+        return value - int(w[W_SHED_WILD]) - int(w[W_JOKER if card == JOKER else W_TWO])
     if theirs >> card & 1:
         value -= int(w[W_FEED]) + danger * int(w[W_FEED_DANGER]) + int(w[W_FEED_PILE]) * int(s.pile_size)
         value -= _gain(s, r, w, 1 - team_of(seat), card) * int(w[W_FEED_GAIN]) // 100
@@ -337,13 +337,12 @@ def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs:
     if int(s.twin[seat]) >> card & 1:
         value -= int(w[W_PAIR])
     near, following = int(NEAR[card]), (seat + 1) % int(r.num_seats)
-    held = count_bits(int(s.held[seat]) & near) + count_bits(int(s.twin[seat]) & near) - int(near != 0)
+    held = count_bits(int(s.held[seat]) & near) + count_bits(int(s.twin[seat]) & near) - 1
     value -= held * int(w[W_NEAR]) + known_near(s, following, card) * int(w[W_FEED_KNOWN])
     dropped, buried = 0, 0
     for suit in range(4):
-        if card != JOKER:
-            dropped += int(s.discarded[following, suit * 13 + card % 13])
-            buried += int(s.pile_count[suit * 13 + card % 13])
+        dropped += int(s.discarded[following, suit * 13 + card % 13])
+        buried += int(s.pile_count[suit * 13 + card % 13])
     value += dropped * int(w[W_FEED_DROPPED])
     if int(r.pile_justify) == WHOLE_PILE:
         value -= _count_near(s.pile_count, card) * int(w[W_FEED_BURIED])
