@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 
 class Views:
-    """What the seats to move in some deals may know, as arrays; `views[i]` is one of them as a `View`.
+    """What the seats to move in some deals may know, as arrays, until the next step; `views[i]` is one as a `View`.
 
     observation [n, OBS] int8; action_mask [n, NUM_ACTIONS] int8; legal [L] int16, those of view i are
     `legal[offsets[i]:offsets[i + 1]]`; features [L, FEATURES] int8; seat [n]; rules: n `Rules`.
@@ -56,14 +56,25 @@ class Views:
 
     def __init__(self, env: BatchEnv, index: Array) -> None:
         self._env, self.index = env, index
-        counts = env.offsets[index + 1] - env.offsets[index]
-        self.offsets = np.concatenate(([0], np.cumsum(counts)))
-        self._rows = np.repeat(env.offsets[index] - self.offsets[:-1], counts) + np.arange(self.offsets[-1])
-        self.legal = env.legal[self._rows]
+        self._starts, self._stops = env.offsets[index], env.offsets[index + 1]  # of now: a step changes them
+        self._legal = env.legal
         self.seat = env.seat[index]
 
     def __len__(self) -> int:
         return len(self.index)
+
+    @cached_property
+    def offsets(self) -> Array:
+        return np.concatenate(([0], np.cumsum(self._stops - self._starts)))
+
+    @cached_property
+    def _rows(self) -> Array:
+        counts = self._stops - self._starts
+        return np.repeat(self._starts - self.offsets[:-1], counts) + np.arange(self.offsets[-1])
+
+    @cached_property
+    def legal(self) -> Array:
+        return self._legal[self._rows]
 
     @property
     def observation(self) -> Array:

@@ -135,14 +135,17 @@ def main(
     agent: Annotated[list[str] | None, typer.Option(help="who plays; may be repeated")] = None,
     rules: Annotated[list[str] | None, typer.Option(help="presets; may be repeated")] = None,
     pairs: Annotated[int, typer.Option(min=2, help="duplicate pairs of each pairing")] = 4000,
-    match: Annotated[list[str] | None, typer.Option(help="one more match, 'A B RULES PAIRS'; may be repeated")] = None,
+    match: Annotated[list[str] | None, typer.Option(help="a match 'A B RULES PAIRS'; may be repeated")] = None,
+    matches: Annotated[bool, typer.Option(help="where none is named, search against the yardstick")] = True,
+    tables: Annotated[bool, typer.Option(help="everybody against everybody; else matches alone")] = True,
     workers: Annotated[int, typer.Option(min=1, help="processes that play")] = 2,
     partners: Annotated[bool, typer.Option(help="mix the styles as partners too, in the first of the rules")] = True,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="write the page here, as markdown")] = None,
 ) -> None:
     """Play a tournament and print its tables."""
     players, presets = agent or ["random", *STYLES], rules or list(RULES)
-    matches = checked(players, presets, list(MATCHES) if match is None else match)
+    named = match if match is not None else list(MATCHES) if matches else []
+    todo = checked(players, presets, named)
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)
     tournament = Tournament(players, pairs, workers, out)
@@ -152,11 +155,11 @@ def main(
         f"# Tournament\n\n{head}, {pairs:,} duplicate pairs each; then the mean score of the team that starts and of"
         " the other when an agent plays in all seats (1,000 deals).\n"
     )
-    for one in presets:
+    for one in presets if tables else []:
         tournament.round_robin(one)
-    if partners:
+    if partners and tables:
         tournament.partners(presets[0])
-    rows = [tournament.match(*words) for words in matches]
+    rows = [tournament.match(*words) for words in todo]
     if rows:
         tournament.add(f"## Matches\n\n{markdown(['agent', 'against', 'rules', 'pairs', 'points a deal'], rows)}")
     faults = ", ".join(f"{name}: {count}" for name, count in tournament.faults.items()) or "none"
