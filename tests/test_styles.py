@@ -15,7 +15,7 @@ from tests.conftest import deals
 from tests.positions import random_moments
 from tests.test_view import hidden_swapped
 
-pytestmark = pytest.mark.kernel
+kernel = pytest.mark.kernel  # of tests that plain Python plays too in a few seconds
 PLAYERS = [*STYLES, "search:playouts=12"]
 
 
@@ -70,6 +70,11 @@ def test_a_style_against_itself_is_even_and_a_duel_turns_round() -> None:
     steady, greedy = weights_of("steady", rules), weights_of("greedy", rules)
     assert not duel(steady, steady, rules, seeds).any()
     assert (duel(steady, greedy, rules, seeds) == -duel(greedy, steady, rules, seeds)).all()
+
+
+@kernel
+def test_a_play_out_is_the_same_compiled_and_interpreted() -> None:
+    assert play_out("greedy", "mini", deals=2, seed=4)["final_scores"].tolist() == [[420, -100], [365, 90]]
 
 
 def test_a_play_out_depends_on_its_seed_alone() -> None:
@@ -146,6 +151,7 @@ def test_search_refuses_what_makes_no_sense(spec: str) -> None:
         agents.make(spec)
 
 
+@kernel
 @pytest.mark.parametrize(
     ("position", "action"),
     [
@@ -165,6 +171,7 @@ def test_steady_knows(position: str, action: str) -> None:
     assert text.startswith(action) and text != "discard JK"
 
 
+@kernel
 def test_comparing_is_for_the_seat_to_move_and_its_legal_actions() -> None:
     game = Game("classic", seed=3)
     weights = weights_of("steady", game.rules)

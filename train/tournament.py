@@ -150,11 +150,12 @@ def main(
         out.parent.mkdir(parents=True, exist_ok=True)
     tournament = Tournament(players, pairs, workers, out)
     command = " ".join(["python -m train.tournament", *sys.argv[1:]])
-    head = f"`{command}`: points a deal of the row over the column, with 95 % intervals"
-    tournament.add(
-        f"# Tournament\n\n{head}, {pairs:,} duplicate pairs each; then the mean score of the team that starts and of"
-        " the other when an agent plays in all seats (1,000 deals).\n"
+    head = f"`{command}`: points a deal of the row over the column, with 95 % intervals, on duplicate pairs"
+    explained = (
+        f"; {pairs:,} of them each. Then the mean score of the team that starts and of the other when an agent plays in"
+        " all seats (1,000 deals)"
     )
+    tournament.add(f"# Tournament\n\n{head}{explained if tables else ''}.\n")
     for one in presets if tables else []:
         tournament.round_robin(one)
     if partners and tables:
