@@ -16,29 +16,36 @@ import numpy as np
 
 from agents.base import AgentError, Array, view_keys
 from agents.scripted import Scripted, weights_of
+from buraco_env.kernel.actions import ARGS, K_DISCARD, KIND
 
 if TYPE_CHECKING:
     from buraco_env.batch_env import Views
     from buraco_env.game import View
 
 
+ENOUGH = 4  # re-deals before another action than the style's is played
+
+
 class Search:
-    """Plays the action with the best mean over play-outs.
+    """Plays the action with the best mean over play-outs, or what its style plays where that is not plainly worse.
 
     `playouts`: the budget of a decision, spread over its actions; with `ms` above 0 the budget is so many
     milliseconds instead, and the choice depends on the machine. `style` plays on in all seats. `threads`: how many
-    share the play-outs of a decision; with a budget in play-outs they change nothing but the time. Each action is
-    played out twice or more, however small the budget.
+    share the play-outs of a decision; with a budget in play-outs they change nothing but the time. `candidates`: how
+    many actions are looked at, those that the style likes best; each is played out twice or more, however small the
+    budget.
     """
 
-    def __init__(self, playouts: int = 256, ms: float = 0.0, style: str = "steady", threads: int = 1) -> None:
-        for name, value in (("playouts", playouts), ("threads", threads)):
+    def __init__(
+        self, playouts: int = 256, ms: float = 0.0, style: str = "steady", candidates: int = 10, threads: int = 1
+    ) -> None:
+        for name, value in (("playouts", playouts), ("candidates", candidates), ("threads", threads)):
             if value < 1:
                 raise AgentError(f"search: {name}={value} is not allowed; allowed: 1 or more")
         if not 0 <= ms < 1e9:
             raise AgentError(f"search: ms={ms} is not allowed; allowed: 0 (a budget in play-outs) or more")
         Scripted(style)  # is there such a style?
-        self.playouts, self.ms, self.style = playouts, ms, style
+        self.playouts, self.ms, self.style, self.candidates = playouts, ms, style, candidates
         self.threads, self.seed = threads, 0
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
@@ -52,7 +59,7 @@ class Search:
         return np.array([self._decide(views[i], int(key)) for i, key in enumerate(keys)], np.int64)
 
     def _decide(self, view: View, key: int) -> int:
-        actions = np.array(view.legal_actions(), np.int64)
+        actions = promising(view, weights_of(self.style, view.rules), self.candidates)
         return int(actions[0]) if len(actions) == 1 else halve(actions, self._play_outs(view, key), self._spend())
 
     def _play_outs(self, view: View, key: int) -> Callable[[Array, int, int], Array]:
@@ -115,19 +122,32 @@ Budget = Count | Clock
 
 
 def halve(actions: Array, leads: Callable[[Array, int, int], Array], budget: Budget) -> int:
-    """The action with the best mean lead, the lowest of equals, by sequential halving within the budget."""
-    totals, done = np.zeros(len(actions)), 0
-    rounds = (len(actions) - 1).bit_length()
-    first = leads(actions, 0, 1)  # one re-deal for all: a clock learns from it what a play-out costs
+    """The action with the best mean lead by sequential halving within the budget, if it is better beyond doubt.
+
+    `actions[0]` is what is played otherwise: it stays to the end, and another must be ahead of it by more than a
+    standard error over ENOUGH re-deals or more.
+    """
+    found = leads(actions, 0, 1)  # one re-deal for all: a clock learns from it what a play-out costs
     budget.spent(1, len(actions))
-    totals, done = totals + first.sum(0), 1
-    for to_come in range(rounds, 0, -1):
+    for to_come in range((len(actions) - 1).bit_length(), 0, -1):
         more = budget.share(to_come, len(actions))
-        totals += leads(actions, done, done + more).sum(0)
+        found = np.concatenate((found, leads(actions, len(found), len(found) + more)))
         budget.spent(more, len(actions))
-        done += more
-        keep = np.sort(np.argsort(-totals, kind="stable")[: (len(actions) + 1) // 2])
-        if to_come == 1:
-            break
-        actions, totals = actions[keep], totals[keep]
-    return int(actions[np.argmax(totals)])
+        if to_come > 1:
+            best = np.argsort(-found.sum(0), kind="stable")[: (len(actions) + 1) // 2]
+            keep = np.union1d(best, [0])
+            actions, found = actions[keep], found[:, keep]
+    ahead = found - found[:, :1]
+    best = int(np.argmax(ahead.mean(0)))
+    doubt = ahead[:, best].std() / len(ahead) ** 0.5
+    return int(actions[best] if len(ahead) >= ENOUGH and ahead[:, best].mean() > doubt else actions[0])
+
+
+def promising(view: View, weights: Array, most: int) -> Array:
+    """At most so many legal actions, those the style likes best: its choice first, then in the order of their ids."""
+    legal, values = np.array(view.legal_actions(), np.int64), view.values(weights[None])[0]
+    discards = ARGS[legal, KIND] == K_DISCARD
+    if discards.any():
+        values[discards] -= values[discards].max()  # the best of them ends the turn, which is worth nothing by itself
+    order = np.argsort(-values, kind="stable")[:most]
+    return np.concatenate((legal[order[:1]], np.sort(legal[order[1:]])))

@@ -145,6 +145,12 @@ def test_halving_keeps_the_best_within_its_budget() -> None:
     assert halve(np.arange(10, 20), leads, Clock(0.01)) == 13
 
 
+def test_halving_keeps_to_the_first_action_where_it_does_not_know_better() -> None:
+    rng = np.random.default_rng(1)
+    assert halve(np.arange(5), lambda actions, first, stop: np.zeros((stop - first, len(actions))), Count(60)) == 0
+    assert halve(np.arange(2), lambda actions, first, stop: rng.normal(size=(stop - first, 2)) + actions, Count(2)) == 0
+
+
 @pytest.mark.parametrize("spec", ["search:playouts=0", "search:threads=0", "search:ms=-1", "search:style=stedy"])
 def test_search_refuses_what_makes_no_sense(spec: str) -> None:
     with pytest.raises(AgentError):
