@@ -35,6 +35,7 @@ from buraco_env import BatchEnv, Game, rule_names
 from train.command import one_line_errors
 from train.config import ConfigError
 from train.peers import CORES, PEERS, Effort, Work, aec_work, missing, pin, rates, stay_on
+from train.report import markdown
 
 ROOT = Path(__file__).parent.parent
 RECORD, README = ROOT / "docs/bench.json", ROOT / "README.md"
@@ -447,11 +448,6 @@ def show_peers(figures: list[Figure], why_not: dict[str, str], console: Console)
     console.print(table)
     for name, reason in why_not.items():
         console.print(f"{name}: {reason}", markup=False, highlight=False)
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table for a page."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *rows)) + "\n"
 
 
 def section(record: dict[str, Any]) -> str:

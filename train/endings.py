@@ -15,6 +15,7 @@ from rich.console import Console
 import agents
 from buraco_env import BatchEnv, rule_names
 from train.command import one_line_errors
+from train.report import markdown
 from train.seeds import deal_seeds
 
 COLUMNS = (
@@ -49,12 +50,6 @@ def row(agent: str, preset: str, deals: int) -> tuple[str, ...]:
     return (agent, preset, *shares, f"{results['turns'].mean():.0f}", *(f"{mean:.2f}" for mean in means), *points)
 
 
-def markdown(rows: list[tuple[str, ...]]) -> str:
-    """The rows as a table for a page."""
-    lines = [COLUMNS, tuple("---" for _ in COLUMNS), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 @one_line_errors
 def main(
     deals: Annotated[int, typer.Option(min=1, help="deals of each row")] = 1000,
@@ -64,7 +59,7 @@ def main(
     """How deals end, by preset: why, turns, canastas, mortos, points of the starting team and of the others."""
     players = agent or ["random", "greedy"]
     rows = [row(player, preset, deals) for player in players for preset in rule_names()]
-    text = markdown(rows)
+    text = markdown(COLUMNS, rows)
     Console(width=140).print(text, markup=False, highlight=False)
     if out:
         command = f"python -m train.endings --deals {deals} --out {out}"

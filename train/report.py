@@ -35,6 +35,11 @@ def results_table(results: Sequence[Result]) -> Table:
     return table
 
 
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table for a page."""
+    return "\n".join("| " + " | ".join(line) + " |" for line in (columns, ["---"] * len(columns), *rows)) + "\n"
+
+
 def notes(results: Sequence[Result]) -> list[str]:
     """What a reader of the table should know: what a pair of games is worth, and who failed in how many games."""
     lines = ["A pair is one deal played twice, the teams' seats exchanged; points are of the agent over its opponent."]

@@ -21,17 +21,12 @@ from buraco_env import BatchEnv, Rules
 from train.command import one_line_errors
 from train.config import ConfigError
 from train.evaluate import Result, ask, compare, start
+from train.report import markdown
 from train.seeds import deal_seeds
 
 YARDSTICK = "steady"
 RULES = ("classic", "fechado", "aberto_sujo", "online")
 MATCHES = tuple(f"search:ms={100 if rules == 'classic' else 10} {YARDSTICK} {rules} 200" for rules in RULES)
-
-
-def markdown(columns: list[str], rows: list[list[str]]) -> str:
-    """A table for a page."""
-    lines = [columns, ["---" for _ in columns], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
 def interval(result: Result) -> str:
