@@ -15,6 +15,7 @@ from rich.console import Console
 import agents
 from buraco_env import BatchEnv, rule_names
 from train.command import one_line_errors
+from train.evaluate import ask, start
 from train.report import markdown
 from train.seeds import deal_seeds
 
@@ -25,25 +26,29 @@ COLUMNS = (
 
 
 def play(agent: str, preset: str, deals: int) -> np.ndarray:
-    """The results of `deals` deals, each played to its end once: [deals] RESULT_DTYPE."""
+    """The results of `deals` deals, each played to its end once, less those that a fault ended: RESULT_DTYPE."""
     batch, player = BatchEnv(deals, preset, seed=0), agents.make(agent)
-    player.reset(1)
     batch.deal(deal_seeds("validation", deals))
-    results, waiting = batch.results.copy(), np.ones(deals, bool)
+    results, ended, waiting = batch.results.copy(), np.zeros(deals, bool), np.ones(deals, bool)
+    waiting &= start(player, batch, 1)
     while waiting.any():
-        actions = batch.sample().copy()
-        todo = np.flatnonzero(waiting)
-        actions[todo] = player.act(batch.views(todo))
+        actions, todo = batch.sample().copy(), np.flatnonzero(waiting)
+        chosen, faulty = ask(player, batch, todo)
+        actions[todo[~faulty]] = chosen[~faulty]
+        waiting[todo[faulty]] = False
         batch.step(actions)
-        ended = waiting & (batch.end_reason > 0)
-        results[ended] = batch.results[ended]
-        waiting &= ~ended
-    return results
+        now = waiting & (batch.end_reason > 0)
+        results[now] = batch.results[now]
+        ended |= now
+        waiting &= ~now
+    return results[ended]
 
 
 def row(agent: str, preset: str, deals: int) -> tuple[str, ...]:
     """A line of the table."""
     results = play(agent, preset, deals)
+    if not len(results):
+        return (agent, preset, *["failed"] * (len(COLUMNS) - 2))
     shares = (f"{(results['end_reason'] == reason).mean():.1%}" for reason in (1, 2, 3))
     means = (results[name].sum(1).mean() for name in ("clean", "dirty", "mortos"))
     points = (f"{mean:.0f}" for mean in results["final_scores"].mean(0))

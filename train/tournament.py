@@ -11,18 +11,17 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 
 from agents import make
 from agents.base import STYLES
-from buraco_env import BatchEnv, Rules
+from buraco_env import Rules
 from train.command import one_line_errors
 from train.config import ConfigError
-from train.evaluate import Result, ask, compare, start
+from train.endings import play
+from train.evaluate import Result, compare
 from train.report import markdown
-from train.seeds import deal_seeds
 
 YARDSTICK = "steady"
 RULES = ("classic", "fechado", "aberto_sujo", "online")
@@ -73,23 +72,11 @@ class Tournament:
 
     def means(self, agent: str, rules: str) -> list[str]:
         """The mean scores of the team that starts and of the other when an agent plays in all seats."""
-        batch, player, deals = BatchEnv(min(1000, self.pairs), rules, seed=0), make(agent), min(1000, self.pairs)
-        batch.deal(deal_seeds("validation", deals))
-        scores, playing, faulty = np.zeros((deals, 2)), np.ones(deals, bool), np.zeros(deals, bool)
-        if not start(player, batch, 0):
-            return ["failed", "failed"]
-        while playing.any():
-            actions, todo = batch.sample().copy(), np.flatnonzero(playing)
-            chosen, failed = ask(player, batch, todo)
-            actions[todo[~failed]] = chosen[~failed]
-            faulty[todo[failed]], playing[todo[failed]] = True, False
-            batch.step(actions)
-            ended = playing & (batch.end_reason > 0)
-            scores[ended] = batch.final_scores[ended]
-            playing &= ~ended
-        if faulty.any():
-            self.faults[agent] = self.faults.get(agent, 0) + int(faulty.sum())
-        return [f"{mean:.0f}" for mean in scores[~faulty].mean(0)] if not faulty.all() else ["failed", "failed"]
+        deals = min(1000, self.pairs)
+        results = play(agent, rules, deals)
+        if len(results) < deals:
+            self.faults[agent] = self.faults.get(agent, 0) + deals - len(results)
+        return [f"{mean:.0f}" for mean in results["final_scores"].mean(0)] if len(results) else ["failed", "failed"]
 
     def partners(self, rules: str) -> None:
         """How two agents do as partners against the yardstick, less the mean of their own pairs."""
