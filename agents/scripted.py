@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
+from collections.abc import Iterable
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +13,12 @@ import numpy as np
 
 from agents.base import STYLES, STYLES_FOLDER, AgentError, Array, nearest
 from buraco_env import Rules
-from buraco_env.game import scratch
 from buraco_env.kernel import batch, players
 from buraco_env.kernel.actions import NUM_ACTIONS
 from buraco_env.kernel.state import STATE_DTYPE, rules_row
-from buraco_env.kernel.styles import NUM_WEIGHTS, WEIGHTS
+from buraco_env.kernel.weights import NUM_WEIGHTS, WEIGHTS
 from buraco_env.rules import WORDS
+from buraco_env.scratch import scratch
 
 if TYPE_CHECKING:
     from buraco_env.batch_env import Views
@@ -62,6 +64,21 @@ def weights_of(style: str, rules: Rules) -> Array:
     tables = _read(style)
     values = tables[""] | tables.get(str(rules.pile_take), {})
     return np.array([values[name] for name, _ in WEIGHTS], np.int64)
+
+
+def style_text(style: str, rules: Iterable[Rules], weights: Array, title: str) -> str:
+    """The TOML text of a style with other `weights` [NUM_WEIGHTS] for these rules.
+
+    They count wherever the pile is taken so; elsewhere the style's weights stay.
+    """
+    tables, names = dict(_read(style)), [name for name, _ in WEIGHTS]
+    given = dict(zip(names, weights.tolist(), strict=True))
+    for word in sorted({str(one.pile_take) for one in rules}):
+        tables[word] = {name: value for name, value in given.items() if value != tables[""][name]}
+    lines = [f"title = {json.dumps(title, ensure_ascii=False)}"]
+    for head, table in tables.items():
+        lines += ["", *([f"[{head}]"] if head else []), *(f"{name} = {value}" for name, value in table.items())]
+    return "\n".join(lines) + "\n"
 
 
 class Scripted:

@@ -37,7 +37,7 @@ import pettingzoo
 from gymnasium import spaces
 from pettingzoo.utils.env import AECEnv
 
-from buraco_env.game import Game, IllegalAction, check_seed, next_seed
+from buraco_env.game import Game, IllegalAction
 from buraco_env.kernel import batch as kernel
 from buraco_env.kernel.actions import NUM_ACTIONS
 from buraco_env.kernel.observe import OBSERVATION, STATE
@@ -45,6 +45,7 @@ from buraco_env.kernel.state import STATE_DTYPE, Array, rules_table
 from buraco_env.match import Ledger, deal_seed
 from buraco_env.render.ansi import table_text
 from buraco_env.rules import Rules
+from buraco_env.seeds import check_seed, next_seed
 
 REWARDS = kernel.REWARDS
 RENDER_MODES = ("human", "ansi")

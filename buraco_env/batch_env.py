@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from buraco_env.game import Game, IllegalAction, View, check_seed, scratch
+from buraco_env.game import Game, IllegalAction, View
 from buraco_env.kernel import batch as kernel
 from buraco_env.kernel import players
 from buraco_env.kernel.actions import NUM_ACTIONS
@@ -21,6 +21,8 @@ from buraco_env.kernel.deal import MAX_SEED
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import STATE_DTYPE, Array, rules_row, rules_table
 from buraco_env.rules import Rules
+from buraco_env.scratch import scratch
+from buraco_env.seeds import check_seed
 
 REWARDS = kernel.REWARDS
 _LEGAL_PER_DEAL = 12  # room at first; it grows when a step needs more
@@ -102,7 +104,7 @@ class Views:
     def choose(self, weights: Callable[[Rules], Array]) -> Array:
         """What a scripted player plays in each view: [n] int64; `weights` gives its [NUM_WEIGHTS] int64 for rules.
 
-        `buraco_env.kernel.styles` says what they mean.
+        `buraco_env.kernel.weights` says what they mean.
         """
         env, buffers, chosen = self._env, scratch(), np.zeros(len(self), np.int64)
         table = np.stack([weights(rules) for rules in env.rules])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,20 +13,20 @@ from buraco_env.cards import card_text
 from buraco_env.kernel import actions as A
 from buraco_env.kernel import batch as kernel
 from buraco_env.kernel import players
-from buraco_env.kernel.deal import MAX_DERIVED_SEED, MAX_SEED
 from buraco_env.kernel.melds import CANASTA
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import (
-    NUM_CARDS_MAX,
     OVER,
     STATE_DTYPE,
     Array,
     Record,
     rules_row,
 )
-from buraco_env.kernel.styles import NUM_WEIGHTS
+from buraco_env.kernel.weights import NUM_WEIGHTS
 from buraco_env.notation import END_REASONS, PHASES
 from buraco_env.rules import Rules
+from buraco_env.scratch import scratch
+from buraco_env.seeds import check_seed, next_seed
 
 _SEAT, _PHASE, _END_REASON = (STATE_DTYPE.fields[name][1] for name in ("seat", "phase", "end_reason"))  # type: ignore[index]
 _MOST_DEALS = 100_000  # that resampling tries: a turn that was begun is seldom so hard to complete
@@ -60,52 +58,11 @@ class Meld:
         return " ".join(self.cards)
 
 
-_local = threading.local()
-
-
-class _Buffers:
-    """What the kernel needs to play one deal: scratch space and lists, one set for each thread."""
-
-    def __init__(self) -> None:
-        self.work, self.lists = kernel.workspace()
-        self.actions = np.zeros(1, np.int64)
-        self.results = np.zeros(1, kernel.RESULT_DTYPE)
-        self.offsets = np.zeros(2, np.int64)
-        self.offsets_before = np.zeros(2, np.int64)
-        self.legal = np.zeros(A.NUM_ACTIONS, np.int16)
-        self.before = np.zeros(1, np.int16)
-        self.options = np.zeros(kernel.NUM_OPTIONS, np.int64)
-        self.nothing = np.zeros((0, 1), np.int8)
-        self.pool = np.zeros(NUM_CARDS_MAX, np.int8)
-        self.list = np.zeros(A.NUM_ACTIONS, np.int16)
-
-
-def scratch() -> _Buffers:
-    """This thread's buffers."""
-    if not hasattr(_local, "buffers"):
-        _local.buffers = _Buffers()
-    return _local.buffers  # type: ignore[no-any-return]
-
-
-def check_seed(seed: int | None) -> int:
-    """The seed as the kernel takes it; a random one for None."""
-    if seed is None:
-        return secrets.randbelow(MAX_DERIVED_SEED)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= int(seed) <= MAX_SEED:
-        raise ValueError(f"seed = {seed!r} is not allowed; allowed: an int from 0 to {MAX_SEED}")
-    return int(seed)
-
-
 def _check_scores(scores: tuple[int, int]) -> tuple[int, int]:
     """Two whole numbers that a match can have brought."""
     if len(scores) != 2 or not all(isinstance(x, int | np.integer) and abs(x) < 1_000_000 for x in scores):
         raise ValueError(f"match_scores = {scores!r} is not allowed; allowed: two ints below a million")
     return scores
-
-
-def next_seed(seed: int) -> int:
-    """The seed that follows one: a step of MMIX's linear congruential generator, below what `mix_seed` gives."""
-    return (seed * 6364136223846793005 + 1442695040888963407) & MAX_DERIVED_SEED
 
 
 class Game:
@@ -480,7 +437,7 @@ class View:
         """My team's lead at the end of the deal after each action: [M, K] int64, for the seat to move.
 
         The unseen cards are dealt anew for each of `seeds` [M] int64, the same for all `actions` [K], and scripted
-        players with `weights` [NUM_WEIGHTS] play on in all seats (`buraco_env.kernel.styles`).
+        players with `weights` [NUM_WEIGHTS] play on in all seats (`buraco_env.kernel.weights`).
         """
         self._check_weights(weights, (NUM_WEIGHTS,))
         legal = self.legal_actions()

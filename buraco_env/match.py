@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from buraco_env.game import Game, check_seed
+from buraco_env.game import Game
 from buraco_env.kernel import batch as kernel
 from buraco_env.rules import Rules
+from buraco_env.seeds import check_seed
 
 
 class Ledger:

@@ -17,7 +17,7 @@ GAME = [
     "aec single batch_env",
     "render match",
     "game",
-    "position refusal",
+    "position refusal scratch seeds",
     "notation",
     "kernel rules_text",
     "rules",
@@ -38,7 +38,7 @@ KERNEL = [
     "deal",
     "actions",
     "state",
-    "layout jit",
+    "layout jit weights",
 ]
 ENVIRONMENTS = [f"buraco_env/{name}.py" for name in ("aec", "single", "batch_env", "__init__")]
 ONLY_IN = {

@@ -8,14 +8,15 @@ import pytest
 import agents
 from agents.base import STYLES, AgentError
 from agents.scripted import duel, play_deals, play_out, weights_of
-from agents.search import Clock, Count, halve
+from agents.search import Clock, Count, halve, play_on
 from buraco_env import BatchEnv, Game, IllegalAction, Rules, rule_names
-from buraco_env.kernel.styles import WEIGHTS
+from buraco_env.kernel.weights import WEIGHTS
 from tests.conftest import deals
 from tests.positions import random_moments
 from tests.test_view import hidden_swapped
 
 kernel = pytest.mark.kernel  # of tests that plain Python plays too in a few seconds
+NAMES = [name for name, _ in WEIGHTS]
 PLAYERS = [*STYLES, "search:playouts=12"]
 
 
@@ -92,7 +93,7 @@ def style_file(tmp_path, **changes) -> str:
 
 def test_a_style_is_data_and_may_differ_where_piles_are_free(tmp_path) -> None:
     path = style_file(tmp_path, take=5)
-    take = [name for name, _ in WEIGHTS].index("take")
+    take = NAMES.index("take")
     assert weights_of(path, Rules.load("classic"))[take] == 5 and weights_of(path, Rules.load("online"))[take] == 7
     assert isinstance(agents.make(f"scripted:style={path}"), agents.Agent)
 
@@ -134,6 +135,30 @@ def test_search_finds_the_card_that_goes_out() -> None:
     assert game.over and game.end_reason == "out"
 
 
+@pytest.mark.parametrize("preset", ["classic", "fechado", "online", "mini"])
+def test_play_outs_by_an_agent_and_by_its_weights_are_the_same(preset: str) -> None:
+    for game in random_moments(preset, 6, 0.05):
+        view = game.view(game.seat)
+        if game.over:
+            continue
+        actions, seeds = np.array(game.legal_actions()[:4]), np.array([3, 2**61])
+        leads = view.compare(actions, seeds, weights_of("steady", game.rules))
+        assert (play_on(agents.make("steady"), view, actions, seeds) == leads).all(), game
+
+
+def test_search_by_a_player_starts_from_its_choice() -> None:
+    batch = BatchEnv(4, "classic", seed=2)
+    for _ in range(40):
+        batch.step(batch.sample())
+    chosen = []
+    search = "search:playouts=60"
+    for spec in ("search:playouts=2,candidates=2,player=(greedy)", "greedy", search, f"{search},player=steady"):
+        player = agents.make(spec)
+        player.reset(9)
+        chosen.append(player.act(batch.views()).tolist())
+    assert chosen[0] == chosen[1] and chosen[2] == chosen[3]
+
+
 def test_halving_keeps_the_best_within_its_budget() -> None:
     played = []
 
@@ -151,10 +176,10 @@ def test_halving_keeps_to_the_first_action_where_it_does_not_know_better() -> No
     assert halve(np.arange(2), lambda actions, first, stop: rng.normal(size=(stop - first, 2)) + actions, Count(2)) == 0
 
 
-@pytest.mark.parametrize("spec", ["search:playouts=0", "search:threads=0", "search:ms=-1", "search:style=stedy"])
-def test_search_refuses_what_makes_no_sense(spec: str) -> None:
+@pytest.mark.parametrize("option", ["playouts=0", "threads=0", "ms=-1", "style=stedy", "player=stedy"])
+def test_search_refuses_what_makes_no_sense(option: str) -> None:
     with pytest.raises(AgentError):
-        agents.make(spec)
+        agents.make(f"search:{option}")
 
 
 @kernel

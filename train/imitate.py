@@ -18,13 +18,12 @@ import typer
 from rich.console import Console
 
 from agents.base import Array
-from agents.scripted import duel, weights_of
+from agents.scripted import duel, style_text, weights_of
 from buraco_env import BatchEnv, Rules
 from buraco_env.game import View
 from buraco_env.kernel.actions import ARGS, K_DISCARD, K_TAKE, KIND
-from buraco_env.kernel.styles import NUM_WEIGHTS
+from buraco_env.kernel.weights import NUM_WEIGHTS
 from train.command import one_line_errors
-from train.tune import save
 
 DEALS, ASKED = 64, 6  # deals side by side, and how many of them are asked at each step
 CHANGE = 16  # of a weight, to see what it does to a value
@@ -94,7 +93,11 @@ def main(
     game, rng, console = Rules.load(rules), np.random.default_rng(seed), Console()
     weights = weights_of(start, game)
     out.parent.mkdir(parents=True, exist_ok=True)
-    save(weights, title, out)
+
+    def save() -> None:
+        out.write_text(style_text(start, [game], weights, title), encoding="utf-8")
+
+    save()
     for number in range(1, rounds + 1):
         rows, wrong = gather(weights, game, 60 * minutes, play_outs, rng)
         seeds = rng.integers(0, 2**62, 2000)
@@ -104,7 +107,7 @@ def main(
         console.print(f"round {number}: {len(wrong):,} differences; {np.round(leads, 1)} points over the start")
         if leads[best] > 0:
             weights = tried[best]
-            save(weights, title, out)
+            save()
     console.print(f"written: {out}")
 
 

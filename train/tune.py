@@ -18,9 +18,9 @@ import typer
 from rich.console import Console
 
 from agents.base import Array
-from agents.scripted import duel, weights_of
+from agents.scripted import duel, style_text, weights_of
 from buraco_env import Rules
-from buraco_env.kernel.styles import WEIGHTS
+from buraco_env.kernel.weights import WEIGHTS
 from train.command import one_line_errors
 
 FIRST_STEP, SMALLEST_STEP = 0.3, 12.0  # of a weight's size; in tenths
@@ -63,12 +63,6 @@ class Climb:
         return 0.0
 
 
-def save(weights: Array, title: str, path: Path) -> None:
-    """Write a style's file."""
-    lines = [f"{name} = {value}" for (name, _), value in zip(WEIGHTS, weights.tolist(), strict=True)]
-    path.write_text(f'title = "{title}"\n\n' + "\n".join(lines) + "\n", encoding="utf-8")
-
-
 @one_line_errors
 def main(
     start: Annotated[str, typer.Option(help="the style, or TOML file, to start from")] = "steady",
@@ -84,13 +78,17 @@ def main(
     climb = Climb(weights_of(start, games[0]), games, pairs, seed)
     console, end = Console(), time.monotonic() + 60 * minutes
     out.parent.mkdir(parents=True, exist_ok=True)
-    save(climb.weights, title, out)
+
+    def save() -> None:
+        out.write_text(style_text(start, games, climb.weights, title), encoding="utf-8")
+
+    save()
     while time.monotonic() < end:
         for index in climb.rng.permutation(len(WEIGHTS)):
             gained = climb.try_weight(int(index))
             if gained:
                 console.print(f"{WEIGHTS[index][0]} = {climb.weights[index]}: {gained:+.1f} points a deal")
-                save(climb.weights, title, out)
+                save()
             if time.monotonic() > end:
                 break
     console.print(f"written: {out}")

@@ -1,4 +1,4 @@
-"""A scripted player: one evaluation of what each legal action leads to, and weights that make a style of it.
+"""A scripted player: one evaluation of what each legal action leads to; `weights` make a style of it.
 
 A value is in tenths of a point for the team that acts. A player knows here what a seat may know: its hand, the table,
 the pile, known and unseen cards, sizes. All arithmetic is on ints, so that a choice is the same on every platform.
@@ -7,6 +7,7 @@ the pile, known and unseen cards, sizes. All arithmetic is on ints, so that a ch
 from __future__ import annotations
 
 from buraco_env.cards import JOKER
+from buraco_env.kernel import weights as W
 from buraco_env.kernel.actions import (
     ARGS,
     CARDS_USED,
@@ -62,74 +63,8 @@ from buraco_env.kernel.state import (
     may_take_morto,
     team_of,
 )
+from buraco_env.kernel.weights import LONGEST_HAND
 
-# hands of so many cards are told apart; with more each counts as the last step
-LONGEST_HAND = 8
-_STATUSES = {
-    "morto": "where emptying the hand brings a morto",
-    "close": "where emptying the hand is going out",
-    "stuck": "where the hand may not be emptied yet",
-}
-WEIGHTS: tuple[tuple[str, str], ...] = (
-    ("points", "a point of cards laid, in tenths"),
-    ("bonus", "a point of canasta bonus won, in tenths"),
-    ("first_canasta", "the first canasta that allows going out"),
-    *((f"clean_{n}", f"a meld of {n} on the table without a wild") for n in range(3, 7)),
-    *((f"dirty_{n}", f"a meld of {n} on the table with a wild") for n in range(3, 7)),
-    *(
-        (f"{status}_{n}", f"a hand of {n} when the turn ends, {meaning}")
-        for status, meaning in _STATUSES.items()
-        for n in range(LONGEST_HAND + 1)
-    ),
-    ("joker", "a joker kept in hand"),
-    ("two", "a two kept in hand"),
-    ("natural_two", "a two laid where it is natural, against it"),
-    (
-        "urgent",
-        "more for points, half of it less for wilds kept, in percent, for each step of danger that the deal ends",
-    ),
-    ("help", "the same for each step of danger that the partner goes out"),
-    ("wait", "a card laid while the partner holds two or fewer and the team's morto is to come, against it"),
-    ("meld_from", "a meld is laid if it is worth more than this"),
-    ("out", "going out, beside its bonus"),
-    ("out_theirs", "each card in the other team's hands when going out"),
-    ("out_ours", "each card in the partner's hand when going out, against it"),
-    ("out_ahead", "each point that our table is ahead when going out, in hundredths of a point"),
-    ("out_stock", "each card left in the stock when going out, against it"),
-    ("take", "taking the pile"),
-    ("take_card", "each card of the pile"),
-    ("take_melds", "in percent, what can be laid with the pile and not without"),
-    ("take_danger", "each card that stays in hand after that, for each step of danger, against it"),
-    ("draw_lays", "in percent, how likely a drawn card is thought to be laid"),
-    ("shed", "a point of a card discarded, in tenths"),
-    ("shed_danger", "the same for each step of danger"),
-    ("shed_wild", "discarding a wild, against it, beside what it is worth in hand; nothing else counts then"),
-    ("feed", "discarding a card that the other table could take, against it"),
-    ("feed_gain", "in percent, what the card would be worth on the other table, against it"),
-    ("feed_danger", "the same for each step of danger"),
-    ("feed_pile", "for each card below it in the pile, against it"),
-    ("feed_known", "for each card known in the next hand that could meld with it, against it"),
-    ("feed_unseen", "for each unseen card that could meld with it, against it"),
-    ("feed_buried", "for each card of the pile that could meld with it, where buried cards justify taking, against it"),
-    ("feed_open", "where the pile alone holds two of its rank, against it, for each card that the pile then has"),
-    ("feed_dropped", "for each card of its rank that the next seat has discarded"),
-    ("fits_ours", "discarding a card that our table could take, against it"),
-    ("ours_gain", "in percent, what the card would be worth on our table, against it"),
-    ("near", "each card in hand that could meld with the card discarded, against it"),
-    ("pair", "discarding one of two alike, against it"),
-)
-_AT = {name: index for index, (name, _) in enumerate(WEIGHTS)}
-W_CLEAN, W_DIRTY, W_MORTO, W_CLOSE, W_STUCK = (
-    _AT[name] for name in ("clean_3", "dirty_3", "morto_0", "close_0", "stuck_0")
-)
-(W_POINTS, W_BONUS, W_FIRST_CANASTA, W_JOKER, W_TWO, W_NATURAL_TWO, W_URGENT, W_HELP, W_WAIT, W_MELD_FROM, W_OUT,
- W_OUT_THEIRS, W_OUT_OURS, W_OUT_AHEAD,
- W_OUT_STOCK, W_TAKE, W_TAKE_CARD, W_TAKE_MELDS, W_TAKE_DANGER, W_DRAW_LAYS, W_SHED, W_SHED_DANGER, W_SHED_WILD,
- W_FEED, W_FEED_GAIN, W_FEED_DANGER, W_FEED_PILE, W_FEED_KNOWN, W_FEED_UNSEEN, W_FEED_BURIED, W_FEED_OPEN,
- W_FEED_DROPPED, W_FITS_OURS, W_OURS_GAIN, W_NEAR, W_PAIR) = (
-    _AT[name] for name, _ in WEIGHTS if not name[-1].isdigit()
-)  # fmt: skip
-NUM_WEIGHTS = len(WEIGHTS)
 SAFE_HAND, SAFE_STOCK, MOST_DANGER = 5, 16, 4
 TWOS = RANK_MASK << 1
 _PLAN = MAX_DEPTH - 2  # scratch that looking ahead never reaches
@@ -161,9 +96,9 @@ def _danger(s: Record, r: Record, team: int) -> int:
 @kernel
 def _urgency(s: Record, r: Record, w: Array, danger: int) -> int:
     """How much more what lies counts, in percent: the others, or the partner, may end the deal."""
-    urgency, seat = danger * int(w[W_URGENT]), int(s.seat)
+    urgency, seat = danger * int(w[W.URGENT]), int(s.seat)
     if int(r.num_seats) == 4 and _may_close(s, r, team_of(seat)):
-        urgency += max(0, SAFE_HAND - int(s.hand_size[seat ^ 2])) * int(w[W_HELP])
+        urgency += max(0, SAFE_HAND - int(s.hand_size[seat ^ 2])) * int(w[W.HELP])
     return urgency
 
 
@@ -172,7 +107,7 @@ def _progress(w: Array, length: int, wild: int) -> int:
     """What a meld on the table is worth on its way to a canasta."""
     if length < 3 or length >= CANASTA:
         return 0
-    return int(w[(W_DIRTY if wild else W_CLEAN) + length - 3])
+    return int(w[(W.DIRTY if wild else W.CLEAN) + length - 3])
 
 
 @kernel
@@ -180,7 +115,7 @@ def _wild_value(w: Array, kind: int, urgency: int) -> int:
     """What a wild is worth in the hand."""
     if kind == 0:
         return 0
-    return int(w[W_JOKER if kind == WILD_JOKER else W_TWO]) * max(200 - urgency, 0) // 200
+    return int(w[W.JOKER if kind == WILD_JOKER else W.TWO]) * max(200 - urgency, 0) // 200
 
 
 @kernel
@@ -192,20 +127,20 @@ def _out_value(s: Record, r: Record, w: Array, seat: int) -> int:
             theirs += int(s.hand_size[other])
         elif other != seat:
             ours += int(s.hand_size[other])
-    value = 10 * int(r.bonus_out) + int(w[W_OUT]) + theirs * int(w[W_OUT_THEIRS]) - ours * int(w[W_OUT_OURS])
+    value = 10 * int(r.bonus_out) + int(w[W.OUT]) + theirs * int(w[W.OUT_THEIRS]) - ours * int(w[W.OUT_OURS])
     team = team_of(seat)
-    value += (int(s.open_score[team]) - int(s.open_score[1 - team])) * int(w[W_OUT_AHEAD]) // 10
-    return value - int(s.stock_size) * int(w[W_OUT_STOCK])
+    value += (int(s.open_score[team]) - int(s.open_score[1 - team])) * int(w[W.OUT_AHEAD]) // 10
+    return value - int(s.stock_size) * int(w[W.OUT_STOCK])
 
 
 @kernel
 def _hand_value(s: Record, r: Record, w: Array, seat: int, closes: bool, left: int) -> int:
     """What ending the turn with so many cards is worth; `closes`: the team has a canasta to go out with."""
     if may_take_morto(s, r, team_of(seat)):
-        return int(w[W_MORTO + min(left, LONGEST_HAND)])
+        return int(w[W.MORTO + min(left, LONGEST_HAND)])
     if not closes:
-        return int(w[W_STUCK + min(left, LONGEST_HAND)])
-    return int(w[W_CLOSE + min(left, LONGEST_HAND)]) + (_out_value(s, r, w, seat) if left == 0 else 0)
+        return int(w[W.STUCK + min(left, LONGEST_HAND)])
+    return int(w[W.CLOSE + min(left, LONGEST_HAND)]) + (_out_value(s, r, w, seat) if left == 0 else 0)
 
 
 @kernel
@@ -231,10 +166,10 @@ def _table_value(s: Record, r: Record, w: Array, team: int, action: int, urgency
         before, wild_before, after, wild_after = run_length(old), run_wild(old), run_length(new), run_wild(new)
         bonus = run_bonus(r, new) - run_bonus(r, old)
         if before == after:
-            freed = _wild_value(w, wild_before, urgency) - int(w[W_POINTS]) * int(
+            freed = _wild_value(w, wild_before, urgency) - int(w[W.POINTS]) * int(
                 r.points[int(WILD_CARDS[wild_before])]
             )
-    return int(w[W_BONUS]) * bonus + _progress(w, after, wild_after) - _progress(w, before, wild_before) + freed
+    return int(w[W.BONUS]) * bonus + _progress(w, after, wild_after) - _progress(w, before, wild_before) + freed
 
 
 @kernel
@@ -244,18 +179,18 @@ def _meld_value(s: Record, r: Record, w: Array, action: int, urgency: int) -> in
     team = team_of(seat)
     left = int(s.hand_size[seat]) - used + int(is_swap(s, r, action))
     points = points_of(r, int(USES[action]), int(USES_TWICE[action]))
-    value: int = points * int(w[W_POINTS]) * (100 + urgency) // 100
+    value: int = points * int(w[W.POINTS]) * (100 + urgency) // 100
     wild = int(ARGS[action, WILD])
     value += _table_value(s, r, w, team, action, urgency) - _wild_value(w, wild, urgency)
     twos = count_bits(int(USES[action]) & TWOS) + count_bits(int(USES_TWICE[action]) & TWOS) - int(wild > WILD_JOKER)
-    value -= twos * int(w[W_NATURAL_TWO])
+    value -= twos * int(w[W.NATURAL_TWO])
     if int(r.num_seats) == 4 and int(s.hand_size[seat ^ 2]) <= 2 and may_take_morto(s, r, team):
-        value -= used * int(w[W_WAIT])
+        value -= used * int(w[W.WAIT])
     closes = has_closing_canasta(s, r, team)
     closes_then, discard = _closes_after(s, r, team, action), int(int(s.phase) != EXTRA)
     value -= _hand_value(s, r, w, seat, closes, int(s.hand_size[seat]) - discard)
     if closes_then and not closes:
-        value += int(w[W_FIRST_CANASTA])
+        value += int(w[W.FIRST_CANASTA])
     return value + _hand_value(s, r, w, seat, closes_then, max(left - discard, 0))
 
 
@@ -296,6 +231,16 @@ def _count_near(counts: Array, card: int) -> int:
 
 
 @kernel
+def _run_gain(r: Record, w: Array, run: int, suit: int, position: int) -> int:
+    """What a natural at a position would make of a run: canasta bonus and progress; 0 where it can't stand."""
+    after = lay_natural(r, run, suit, position)
+    if after == 0:
+        return 0
+    gain = int(w[W.BONUS]) * (run_bonus(r, after) - run_bonus(r, run))
+    return gain + _progress(w, run_length(after), run_wild(after)) - _progress(w, run_length(run), run_wild(run))
+
+
+@kernel
 def _gain(s: Record, r: Record, w: Array, team: int, card: int) -> int:
     """What a natural card would do to a team's table at best: canasta bonus and progress."""
     if card == JOKER:
@@ -305,19 +250,15 @@ def _gain(s: Record, r: Record, w: Array, team: int, card: int) -> int:
     while slots:
         run = packed_run(s, team, suit * RUNS_PER_SUIT + lowest_bit(slots))
         slots &= slots - 1
-        after = lay_natural(r, run, suit, position)
-        if after == 0 and position == 1:
-            after = lay_natural(r, run, suit, 14)
-        if after:
-            gain = int(w[W_BONUS]) * (run_bonus(r, after) - run_bonus(r, run))
-            gain += _progress(w, run_length(after), run_wild(after)) - _progress(w, run_length(run), run_wild(run))
-            best = max(best, gain)
+        best = max(best, _run_gain(r, w, run, suit, position))
+        if position == 1:
+            best = max(best, _run_gain(r, w, run, suit, 14))
     slots = int(s.set_slots[team]) >> (card % 13 * SETS_PER_RANK) & ((1 << SETS_PER_RANK) - 1)
     while slots:
         slot = card % 13 * SETS_PER_RANK + lowest_bit(slots)
         slots &= slots - 1
         size, wild = set_size(s, team, slot), int(s.set[team, slot, SET_WILD])
-        gain = int(w[W_BONUS]) * (set_bonus(r, size + 1, wild) - set_bonus(r, size, wild))
+        gain = int(w[W.BONUS]) * (set_bonus(r, size + 1, wild) - set_bonus(r, size, wild))
         best = max(best, gain + _progress(w, size + 1, wild) - _progress(w, size, wild))
     return best
 
@@ -326,29 +267,29 @@ def _gain(s: Record, r: Record, w: Array, team: int, card: int) -> int:
 def _discard_value(s: Record, r: Record, w: Array, card: int, mine: int, theirs: int, danger: int) -> int:
     """What discarding a card is worth; `mine`, `theirs`: cards that the tables could take."""
     seat = int(s.seat)
-    value: int = (int(w[W_SHED]) + danger * int(w[W_SHED_DANGER])) * int(r.points[card])
+    value: int = (int(w[W.SHED]) + danger * int(w[W.SHED_DANGER])) * int(r.points[card])
     if is_wild_card(card):
-        return value - int(w[W_SHED_WILD]) - int(w[W_JOKER if card == JOKER else W_TWO])
+        return value - int(w[W.SHED_WILD]) - int(w[W.JOKER if card == JOKER else W.TWO])
     if theirs >> card & 1:
-        value -= int(w[W_FEED]) + danger * int(w[W_FEED_DANGER]) + int(w[W_FEED_PILE]) * int(s.pile_size)
-        value -= _gain(s, r, w, 1 - team_of(seat), card) * int(w[W_FEED_GAIN]) // 100
+        value -= int(w[W.FEED]) + danger * int(w[W.FEED_DANGER]) + int(w[W.FEED_PILE]) * int(s.pile_size)
+        value -= _gain(s, r, w, 1 - team_of(seat), card) * int(w[W.FEED_GAIN]) // 100
     if mine >> card & 1:
-        value -= int(w[W_FITS_OURS]) + _gain(s, r, w, team_of(seat), card) * int(w[W_OURS_GAIN]) // 100
+        value -= int(w[W.FITS_OURS]) + _gain(s, r, w, team_of(seat), card) * int(w[W.OURS_GAIN]) // 100
     if int(s.twin[seat]) >> card & 1:
-        value -= int(w[W_PAIR])
+        value -= int(w[W.PAIR])
     near, following = int(NEAR[card]), (seat + 1) % int(r.num_seats)
     held = count_bits(int(s.held[seat]) & near) + count_bits(int(s.twin[seat]) & near) - 1
-    value -= held * int(w[W_NEAR]) + known_near(s, following, card) * int(w[W_FEED_KNOWN])
+    value -= held * int(w[W.NEAR]) + known_near(s, following, card) * int(w[W.FEED_KNOWN])
     dropped, buried = 0, 0
     for suit in range(4):
         dropped += int(s.discarded[following, suit * 13 + card % 13])
         buried += int(s.pile_count[suit * 13 + card % 13])
-    value += dropped * int(w[W_FEED_DROPPED])
+    value += dropped * int(w[W.FEED_DROPPED])
     if int(r.pile_justify) == WHOLE_PILE:
-        value -= _count_near(s.pile_count, card) * int(w[W_FEED_BURIED])
+        value -= _count_near(s.pile_count, card) * int(w[W.FEED_BURIED])
         if buried >= 2:
-            value -= (int(s.pile_size) + 1) * int(w[W_FEED_OPEN])
-    return value - _unseen_near(s, seat, card) * int(w[W_FEED_UNSEEN])
+            value -= (int(s.pile_size) + 1) * int(w[W.FEED_OPEN])
+    return value - _unseen_near(s, seat, card) * int(w[W.FEED_UNSEEN])
 
 
 @kernel
@@ -397,11 +338,11 @@ def _can_be_laid(r: Record, w: Array, work: Array, lists: Array, guarded: bool) 
     while int(s.hand_size[seat]) > 0:
         n = legal_actions(s, r, legal, work, lists, guarded)
         action, value = _best_meld(s, r, w, legal, n)
-        if action < 0 or (value <= int(w[W_MELD_FROM]) and int(s.top) < 0):
+        if action < 0 or (value <= int(w[W.MELD_FROM]) and int(s.top) < 0):
             break
         apply_meld(s, r, action)
         total += value
-    return total - _danger(s, r, team_of(seat)) * int(s.hand_size[seat]) * int(w[W_TAKE_DANGER])
+    return total - _danger(s, r, team_of(seat)) * int(s.hand_size[seat]) * int(w[W.TAKE_DANGER])
 
 
 @kernel
@@ -417,14 +358,14 @@ def _take_value(s: Record, r: Record, w: Array, work: Array, lists: Array) -> in
     copy_record(plan, s)
     plan.phase = MELD
     value -= _can_be_laid(r, w, work, lists, False) + _hand_value(s, r, w, seat, closes, hand - 1)
-    value = value * int(w[W_TAKE_MELDS]) // 100
+    value = value * int(w[W.TAKE_MELDS]) // 100
     left, may_close = int(plan.hand_size[seat]), has_closing_canasta(plan, r, team_of(seat))
-    likely, fewer = int(w[W_DRAW_LAYS]), max(left - 1, 0)
+    likely, fewer = int(w[W.DRAW_LAYS]), max(left - 1, 0)
     # the drawn card makes up for the discard, or is laid
     ahead = _hand_value(plan, r, w, seat, may_close, fewer)
     drawn = (likely * ahead + (100 - likely) * _hand_value(plan, r, w, seat, may_close, left)) // 100
     value += ahead - drawn
-    return value + int(w[W_TAKE]) + size * int(w[W_TAKE_CARD])
+    return value + int(w[W.TAKE]) + size * int(w[W.TAKE_CARD])
 
 
 @kernel
@@ -438,7 +379,7 @@ def choose(s: Record, r: Record, w: Array, legal: Array, n: int, work: Array, li
     if int(s.phase) == DRAW:
         return int(legal[1]) if _take_value(s, r, w, work, lists) > 0 else int(legal[0])
     action, value = _best_meld(s, r, w, legal, n)
-    if action >= 0 and value > int(w[W_MELD_FROM]):
+    if action >= 0 and value > int(w[W.MELD_FROM]):
         return action
     discard = _best_discard(s, r, w, legal, n)
     return discard if discard >= 0 else action
@@ -464,4 +405,4 @@ def value_each(s: Record, r: Record, w: Array, legal: Array, n: int, out: Array,
         elif kind == K_DISCARD:
             out[index] = _discard_value(s, r, w, int(ARGS[action, SLOT]), mine, theirs, danger)
         elif K_TAKE < kind < K_DISCARD:
-            out[index] = _meld_value(s, r, w, action, urgency) - int(w[W_MELD_FROM])
+            out[index] = _meld_value(s, r, w, action, urgency) - int(w[W.MELD_FROM])
