@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agents.base import AgentError, Array, view_keys
+from agents import registry
+from agents.base import Agent, AgentError, Array, view_keys
 from agents.scripted import Scripted, weights_of
+from buraco_env import BatchEnv
 from buraco_env.kernel.actions import ARGS, K_DISCARD, KIND
 
 if TYPE_CHECKING:
     from buraco_env.batch_env import Views
-    from buraco_env.game import View
+    from buraco_env.game import Game, View
 
 
 ENOUGH = 4  # re-deals before another action than the style's is played
@@ -33,11 +35,18 @@ class Search:
     milliseconds instead, and the choice depends on the machine. `style` plays on in all seats. `threads`: how many
     share the play-outs of a decision; with a budget in play-outs they change nothing but the time. `candidates`: how
     many actions are looked at, those that the style likes best; each is played out twice or more, however small the
-    budget.
+    budget. `player`: the spec of an agent, a network say, that plays on instead of the style and whose own choice is
+    kept to; the play-outs of a round are then one batch for it, in one thread.
     """
 
     def __init__(
-        self, playouts: int = 256, ms: float = 0.0, style: str = "steady", candidates: int = 10, threads: int = 1
+        self,
+        playouts: int = 256,
+        ms: float = 0.0,
+        style: str = "steady",
+        candidates: int = 10,
+        threads: int = 1,
+        player: str = "",
     ) -> None:
         for name, value in (("playouts", playouts), ("candidates", candidates), ("threads", threads)):
             if value < 1:
@@ -47,30 +56,38 @@ class Search:
         Scripted(style)  # is there such a style?
         self.playouts, self.ms, self.style, self.candidates = playouts, ms, style, candidates
         self.threads, self.seed = threads, 0
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._player = registry.make(player) if player else None
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 and not player else None
 
     def reset(self, seed: int) -> None:
         """Start anew: with a budget in play-outs a choice depends on this seed and the view alone."""
         self.seed = seed
+        if self._player:
+            self._player.reset(seed)
 
     def act(self, views: Views) -> Array:
         """The best action found in each view: [n] int64."""
         keys = (view_keys(views.observation, self.seed) >> np.uint64(2)).astype(np.int64)
-        return np.array([self._decide(views[i], int(key)) for i, key in enumerate(keys)], np.int64)
+        own = self._player.act(views).tolist() if self._player else [None] * len(views)
+        return np.array([self._decide(views[i], int(key), own[i]) for i, key in enumerate(keys)], np.int64)
 
-    def _decide(self, view: View, key: int) -> int:
+    def _decide(self, view: View, key: int, own: int | None) -> int:
         actions = promising(view, weights_of(self.style, view.rules), self.candidates)
+        if own is not None:
+            actions = np.concatenate(([own], actions[actions != own][: self.candidates - 1]))
         return int(actions[0]) if len(actions) == 1 else halve(actions, self._play_outs(view, key), self._spend())
 
     def _play_outs(self, view: View, key: int) -> Callable[[Array, int, int], Array]:
         """Leads [stop - first, K] of actions on re-deals number `first` to `stop`."""
-        seeds, weights = np.random.default_rng(key), weights_of(self.style, view.rules)
+        player, seeds, weights = self._player, np.random.default_rng(key), weights_of(self.style, view.rules)
         drawn = np.zeros(0, np.int64)
 
         def leads(actions: Array, first: int, stop: int) -> Array:
             nonlocal drawn
             if stop > len(drawn):
                 drawn = np.concatenate((drawn, seeds.integers(0, 2**62, 2 * stop)))
+            if player:
+                return play_on(player, view, actions, drawn[first:stop])
             return self._share(lambda some: view.compare(actions, some, weights), drawn[first:stop])
 
         return leads
@@ -151,3 +168,37 @@ def promising(view: View, weights: Array, most: int) -> Array:
         values[discards] -= values[discards].max()  # the best of them ends the turn, which is worth nothing by itself
     order = np.argsort(-values, kind="stable")[:most]
     return np.concatenate((legal[order[:1]], np.sort(legal[order[1:]])))
+
+
+def play_on(player: Agent, view: View, actions: Array, seeds: Array) -> Array:
+    """`View.compare` with any agent in all seats: my team's lead at the end after each action, [M, K] int64.
+
+    The unseen cards are dealt anew for each of `seeds` [M], the same for all `actions` [K].
+    """
+    games = []
+    for seed in seeds:
+        dealt = view.resample(int(seed))
+        for action in actions:
+            games.append(dealt.copy())
+            games[-1].play(int(action))
+    scores = np.array([game.scores() for game in games], np.int64)
+    going_on = np.array([not game.over for game in games])
+    if going_on.any():
+        scores[going_on] = finish(player, [game for game in games if not game.over])
+    leads: Array = scores[:, view.team] - scores[:, 1 - view.team]
+    return leads.reshape(len(seeds), len(actions))
+
+
+def finish(player: Agent, games: list[Game]) -> Array:
+    """The final scores [n, 2] int64 of unfinished games of the same rules, an agent in all seats."""
+    batch, scores = BatchEnv(len(games), games[0].rules, action_mask=False), np.zeros((len(games), 2), np.int64)
+    batch.restore(np.array([game.record for game in games], batch.records.dtype))
+    playing = np.ones(len(games), bool)
+    while playing.any():
+        actions = batch.sample().copy()  # deals that are done go on at random, and don't count
+        actions[playing] = player.act(batch.views(playing))
+        batch.step(actions)
+        over = playing & (batch.end_reason != 0)
+        scores[over] = batch.final_scores[over]
+        playing &= ~over
+    return scores
