@@ -10,15 +10,18 @@ import sys
 import pytest
 import typer
 
-from train import bench, peers
-from train.bench import Figure, change, comparable, quotient, section, spread, with_section
+from train import bench, figures, peers
+from train.bench import quotient, spread
+from train.config import ConfigError
+from train.figures import Figure, change, comparable, section, with_section
 from train.peers import Effort, Peer
 
 # A second time, so that none changes unnoticed: other programs read them.
 NAMES = [
     *("batch_decisions_per_s", "batch_features_decisions_per_s", "batch_random_decisions_per_s"),
     *("batch_256_decisions_per_s", "batch_65536_decisions_per_s", "loss_256_to_65536", "two_core_scaling"),
-    *("aec_decisions_per_s", "scripted_deals_per_s", "copy_us", "resample_us"),
+    *("aec_decisions_per_s", "scripted_deals_per_s", "scripted_decision_us", "mixed_agents_add"),
+    *("copy_us", "resample_us"),
     *("compile_cold_s", "start_warm_s", "compile_all_s", "bytes_per_deal", "bytes_per_deal_packed"),
 ]
 QUICK = Effort(seconds=0.001, repeats=1)
@@ -43,7 +46,7 @@ def test_every_figure_has_one_job_and_a_goal():
 
 
 def test_an_aim_is_better_than_its_bar(monkeypatch):
-    monkeypatch.setattr(bench, "WORSE", 0)
+    monkeypatch.setattr(figures, "WORSE", 0)
     for name, goal in bench.GOALS.items():
         if goal.bar and goal.aim:
             assert change(goal.unit, comparable(goal.unit, goal.bar, 1), comparable(goal.unit, goal.aim, 1))[1], name
@@ -105,7 +108,7 @@ def test_without_a_record_nothing_is_marked():
 def test_json_and_table_of_a_run(tmp_path, capsys, unpinned, monkeypatch):
     record, out = tmp_path / "bench.json", tmp_path / "out.json"
     record.write_text(json.dumps(a_record(a_figure("bytes_per_deal", 1, "B", ratio=1.0))), encoding="utf-8")
-    monkeypatch.setattr(bench, "RECORD", record)
+    monkeypatch.setattr(figures, "RECORD", record)
     bench.main(only=["bytes_per_deal"], seconds=QUICK.seconds, repeats=QUICK.repeats, json_file=out)
     (found,) = json.loads(out.read_text(encoding="utf-8"))
     assert list(found) == ["name", "value", "unit", "low", "high"]
@@ -116,12 +119,12 @@ def test_json_and_table_of_a_run(tmp_path, capsys, unpinned, monkeypatch):
 
 
 def test_a_record_is_read_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(bench, "RECORD", tmp_path / "bench.json")
-    assert bench.recorded() == {}
-    figures = [a_figure("copy_us", 0.5, "us", ratio=3.5), a_figure("peer:other", 10.0, ratio=1.0)]
-    bench.write_record(figures)
-    assert [Figure(**one) for one in bench.recorded()["figures"]] == figures
-    assert set(bench.recorded()) == {"machine", "commit", "date", "figures"}
+    monkeypatch.setattr(figures, "RECORD", tmp_path / "bench.json")
+    assert figures.recorded() == {}
+    found = [a_figure("copy_us", 0.5, "us", ratio=3.5), a_figure("peer:other", 10.0, ratio=1.0)]
+    figures.write_record(found)
+    assert [Figure(**one) for one in figures.recorded()["figures"]] == found
+    assert set(figures.recorded()) == {"machine", "commit", "date", "figures"}
 
 
 def test_preset_figures_carry_the_name_of_the_preset(monkeypatch):
@@ -134,8 +137,8 @@ def test_a_missing_and_a_broken_peer_say_why(monkeypatch):
     absent = Peer("other-game", ("other_game_that_nobody_has.inner",), lambda: lambda: 1)
     broken = Peer("broken", ("json",), lambda: lambda: 1)  # the process that times it does not know the name
     monkeypatch.setattr(bench, "PEERS", {"absent": absent, "broken": broken})
-    figures, why_not = bench.measure_peers(QUICK, print)
-    assert figures == []
+    found, why_not = bench.measure_peers(QUICK, print)
+    assert found == []
     assert why_not["absent"] == "not installed (pip install other-game)"
     assert why_not["broken"].startswith("failed: ")
 
@@ -175,25 +178,25 @@ def test_the_section_of_a_record():
 
 def test_readme_is_written_between_its_markers(tmp_path, monkeypatch):
     readme, record = tmp_path / "README.md", tmp_path / "bench.json"
-    monkeypatch.setattr(bench, "README", readme)
-    monkeypatch.setattr(bench, "RECORD", record)
-    empty = f"above\n{bench.SPEED_START}\n{bench.SPEED_END}\nbelow\n"
-    readme.write_text(empty.replace(bench.SPEED_END, "old\n" + bench.SPEED_END), encoding="utf-8")
+    monkeypatch.setattr(figures, "README", readme)
+    monkeypatch.setattr(figures, "RECORD", record)
+    empty = f"above\n{figures.SPEED_START}\n{figures.SPEED_END}\nbelow\n"
+    readme.write_text(empty.replace(figures.SPEED_END, "old\n" + figures.SPEED_END), encoding="utf-8")
     bench.main(update_readme=True)
     assert readme.read_text(encoding="utf-8") == empty
     record.write_text(json.dumps(a_record(a_figure("copy_us", 0.5, "us"))), encoding="utf-8")
     bench.main(update_readme=True)
     text = readme.read_text(encoding="utf-8")
-    assert text.startswith(f"above\n{bench.SPEED_START}\n## Speed\n")
-    assert text.endswith(f"\n{bench.SPEED_END}\nbelow\n")
+    assert text.startswith(f"above\n{figures.SPEED_START}\n## Speed\n")
+    assert text.endswith(f"\n{figures.SPEED_END}\nbelow\n")
     assert "old" not in text
 
 
 def test_readme_without_markers_is_refused():
-    with pytest.raises(bench.ConfigError, match="has no lines"):
+    with pytest.raises(ConfigError, match="has no lines"):
         with_section("nothing here", {})
 
 
 def test_our_readme_says_what_was_recorded():
-    text = bench.README.read_text(encoding="utf-8")
-    assert text == with_section(text, bench.recorded()), "run: python -m train.bench --update-readme"
+    text = figures.README.read_text(encoding="utf-8")
+    assert text == with_section(text, figures.recorded()), "run: python -m train.bench --update-readme"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -17,31 +16,42 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from contextlib import contextmanager
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
 
 import buraco_env
+from agents import make
 from agents.base import nearest
 from buraco_env import BatchEnv, Game, rule_names
+from train import figures
 from train.command import one_line_errors
 from train.config import ConfigError
+from train.figures import (
+    AEC,
+    ALL_GOALS,
+    BATCH,
+    DEALS,
+    GOALS,
+    PEER,
+    PRESET,
+    ROOT,
+    Figure,
+    change,
+    comparable,
+    compared,
+    machine,
+    short,
+    write_json,
+)
 from train.peers import CORES, PEERS, Effort, Work, aec_work, missing, pin, rates, stay_on
-from train.report import markdown
 
-ROOT = Path(__file__).parent.parent
-RECORD, README = ROOT / "docs/bench.json", ROOT / "README.md"
-SPEED_START, SPEED_END = "<!-- speed:start -->", "<!-- speed:end -->"
-DEALS = 1024
-WORSE = 15  # percent against the last record that are marked
 START = "import buraco_env; e = buraco_env.env(); e.reset(seed=1); e.last()"
 COMPILE_ALL = """
 import numpy, buraco_env
@@ -55,46 +65,11 @@ batch = buraco_env.BatchEnv(2, seed=1); batch.features; batch.state; batch.step(
 batch.views().choose(lambda rules: weights)
 play_out("steady", deals=1)
 """
-BATCH, AEC, PEER, PRESET = "batch_decisions_per_s", "aec_decisions_per_s", "peer:", "preset:"
 FAMILIES = {
     "family:classic": [name for name in rule_names() if name.startswith("classic")] + ["mini"],
     "family:aberto": ["aberto", "aberto_sujo", "fechado", "fechado_stcl", "fechado_sujo"],
 }
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What a figure is: its unit, the bar it has to clear, what we aim at, and the same in words."""
-
-    unit: str
-    bar: float | None
-    aim: float | None
-    words: str
-
-
-GOALS = {
-    BATCH: Goal("1/s", 1.3e6, 2.2e6, f"decisions of {DEALS:,} deals at once: random legal actions, mask, observation"),
-    "batch_features_decisions_per_s": Goal("1/s", 0.8e6, 1.4e6, "the same, and features of every legal action"),
-    "batch_random_decisions_per_s": Goal("1/s", 1.3e6, None, "the same as the first, drawn inside the kernel"),
-    "batch_256_decisions_per_s": Goal("1/s", None, None, "the first with 256 deals"),
-    "batch_65536_decisions_per_s": Goal("1/s", None, None, "the first with 65,536 deals"),
-    "loss_256_to_65536": Goal("%", 40, 20, "what 65,536 deals lose against 256"),
-    "two_core_scaling": Goal("x", 1.8, 1.95, "4,096 deals on two threads against one, by the clock on the wall"),
-    AEC: Goal("1/s", 40e3, 80e3, "decisions of `env()`: `last`, pick from the mask, `step`"),
-    "scripted_deals_per_s": Goal("1/s", 5000, 12000, "deals that a scripted player plays out against itself"),
-    "copy_us": Goal("us", 2, 0.6, "a copy of a `Game`"),
-    "resample_us": Goal("us", 5, 2, "`View.resample`: a deal that a seat can't tell from its own"),
-    "compile_cold_s": Goal("s", 15, 8, "Python's start to the first observation, nothing compiled yet"),
-    "start_warm_s": Goal("s", 1.5, 0.7, "Python's start to the first observation"),
-    "compile_all_s": Goal("s", 45, None, "Python's start to every compiled function"),
-    "bytes_per_deal": Goal("B", 8192, 4096, "a deal of a batch, all its arrays"),
-    "bytes_per_deal_packed": Goal("B", 8192, 4096, 'the same with `action_mask="packed"`'),
-}
-FAMILY_GOALS = {
-    "family:classic": Goal("x", 0.6, None, "the slowest preset of the first text (and `mini`) to the fastest"),
-    "family:aberto": Goal("x", 0.6, None, "the slowest preset of the second text to the fastest"),
-}
-ALL_GOALS = GOALS | FAMILY_GOALS
+MIXED = 5  # agents that share a batch
 
 Spread: TypeAlias = tuple[float, float, float]  # median, lowest, highest
 Job: TypeAlias = Callable[[Effort], Sequence[Spread]]  # measures one figure or several
@@ -152,6 +127,43 @@ def scripted_work() -> Work:
         return DEALS
 
     return work
+
+
+def decided_work(agents: int) -> Work:
+    """Steps of a batch that so many agents share, all of them `steady`."""
+    batch, players = BatchEnv(DEALS, seed=1), [make("steady") for _ in range(agents)]
+    shares = [np.arange(first, DEALS, agents) for first in range(agents)]
+    actions = np.zeros(DEALS, np.int64)
+
+    def work() -> int:
+        for _ in range(20):
+            for player, share in zip(players, shares):
+                actions[share] = player.act(batch.views(share))
+            batch.step(actions)
+        return 20 * DEALS
+
+    return work
+
+
+def mixing(effort: Effort) -> Sequence[Spread]:
+    """What it adds that several agents share a batch, who decide what one would, in percent of a random step."""
+    together, alone, stepping = rates([decided_work(MIXED), decided_work(1), batch_work()], effort)
+    adds = [100 * (1 / a - 1 / b) * c for a, b, c in zip(together, alone, stepping)]
+    return [spread(adds)]
+
+
+def deciding(effort: Effort) -> Sequence[Spread]:
+    """Microseconds of a decision in deals that a scripted player plays out, legal actions and play included."""
+    from agents.scripted import play_deals, weights_of
+    from buraco_env import Rules
+
+    rules = Rules.load("classic")
+    both, times = np.stack([weights_of("steady", rules)] * 2), []
+    for number in range(effort.repeats + 1):
+        begin = time.process_time()
+        decisions = play_deals(both, rules, np.arange(DEALS) + number * DEALS)[1]
+        times.append((time.process_time() - begin) / decisions * 1e6)
+    return [spread(times[1:])]
 
 
 def per_second(make: Callable[[], Work]) -> Job:
@@ -239,6 +251,8 @@ JOBS: dict[tuple[str, ...], Job] = {
     ("two_core_scaling",): two_cores,
     (AEC,): per_second(lambda: aec_work(buraco_env.env())),
     ("scripted_deals_per_s",): per_second(scripted_work),
+    ("scripted_decision_us",): deciding,
+    ("mixed_agents_add",): mixing,
     ("copy_us",): microseconds(lambda: Game(seed=1).copy, 20_000),
     ("resample_us",): microseconds(resampling, 5000),
     ("compile_cold_s",): seconds_of(START, cold=True),
@@ -259,22 +273,6 @@ def all_cores() -> Iterator[None]:
         pin()
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One measured number: the median, the lowest and the highest of the repeats; the guard compares `ratio`."""
-
-    name: str
-    value: float
-    unit: str
-    low: float
-    high: float
-    ratio: float | None = None
-
-    def record(self) -> dict[str, Any]:
-        """What other programs read."""
-        return {name: value for name, value in asdict(self).items() if name != "ratio"}
-
-
 def calibrate() -> float:
     """Millions of rounds a second of a fixed loop of plain Python: the median of five."""
     speeds = []
@@ -285,27 +283,6 @@ def calibrate() -> float:
             table[x] = i
         speeds.append(0.2 / (time.process_time() - begin))
     return statistics.median(speeds)
-
-
-def comparable(unit: str, value: float, speed: float) -> float:
-    """What the guard compares, `speed` being the calibration's: things done or time that passes in a million rounds.
-
-    Of a loss it is what is kept; a ratio and bytes don't depend on the machine's speed.
-    """
-    if unit == "1/s":
-        return value / speed
-    if unit in ("us", "s"):
-        return value * speed
-    return 100 - value if unit == "%" else value
-
-
-def change(unit: str, ratio: float | None, recorded: float | None) -> tuple[float | None, str]:
-    """By how many percent a ratio differs from the recorded one, and a word if it is worse by more than WORSE."""
-    if not ratio or not recorded:
-        return None, ""
-    percent = 100 * (ratio / recorded - 1)
-    worse = percent if unit in ("us", "s", "B") else -percent
-    return percent, "" if worse <= WORSE else "larger" if unit == "B" else "slower"
 
 
 def timed(units: dict[str, str], job: Job, effort: Effort) -> list[Figure]:
@@ -368,60 +345,12 @@ def peer_job(name: str) -> Job:
     return job
 
 
-def machine() -> str:
-    """The processor, how many there are, and the versions of what is measured, as far as it is installed."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    processor = names[0] if names else platform.processor() or platform.machine()
-    versions = ["Python " + platform.python_version()]
-    for name in ("numpy", "numba", "pettingzoo", "rlcard", "open_spiel", "pgx", "jax"):
-        with suppress(PackageNotFoundError):
-            versions.append(f"{name} {version(name)}")
-    return f"{processor}, {os.cpu_count()} cores; {', '.join(versions)}"
-
-
-def commit() -> str:
-    """The commit that is measured, with a `+` if the code was changed since."""
-
-    def git(*arguments: str) -> str:
-        return subprocess.run(["git", *arguments], check=True, capture_output=True, text=True, cwd=ROOT).stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no", "--", "buraco_env", "agents", "train")
-        return git("rev-parse", "--short", "HEAD") + "+" * bool(changed)
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def recorded() -> dict[str, Any]:
-    """The last record: machine, commit, date and figures; empty if there is none."""
-    found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
-    return found
-
-
-def write_record(figures: list[Figure]) -> None:
-    """Write the record that later runs are compared with."""
-    date = datetime.now(UTC).date().isoformat()
-    found = {"machine": machine(), "commit": commit(), "date": date, "figures": [asdict(one) for one in figures]}
-    write_json(RECORD, found)
-
-
-def write_json(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-
-
-def short(x: float | None) -> str:
-    """A number with four digits that count: 1,423,000 or 0.6171; nothing for None."""
-    return "" if x is None else f"{float(f'{x:.4g}'):,.0f}" if abs(x) >= 1000 else f"{x:.4g}"
-
-
-def show(figures: list[Figure], record: dict[str, Any], console: Console) -> None:
+def show(found: list[Figure], record: dict[str, Any], console: Console) -> None:
     """Print the figures, what they should be, and how they compare with the record."""
     last = {one["name"]: one["ratio"] for one in record.get("figures", [])}
     head = ("figure", "median", "lowest", "highest", "unit", "bar", "aim", "ratio", "recorded", "change")
     table = Table(*head, caption="ratio: the figure in rounds of the calibration loop", caption_justify="left")
-    for one in figures:
+    for one in found:
         bar, aim = (ALL_GOALS[one.name].bar, ALL_GOALS[one.name].aim) if one.name in ALL_GOALS else (None, None)
         percent, word = change(one.unit, one.ratio, last.get(one.name))
         measured, wanted = map(short, (one.value, one.low, one.high)), map(short, (bar, aim))
@@ -430,52 +359,14 @@ def show(figures: list[Figure], record: dict[str, Any], console: Console) -> Non
     console.print(table)
 
 
-def compared(records: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """The rows of a table of peers: name, decisions a second, and how many times that a batch and `env()` make."""
-    values = {one["name"]: one["value"] for one in records}
-    return [
-        (name.removeprefix(PEER), short(value), *(f"{values[our] / value:.3g} x" for our in (BATCH, AEC)))
-        for name, value in values.items()
-        if name.startswith(PEER)
-    ]
-
-
-def show_peers(figures: list[Figure], why_not: dict[str, str], console: Console) -> None:
+def show_peers(found: list[Figure], why_not: dict[str, str], console: Console) -> None:
     """Print the other environments and how many times faster we are."""
     table = Table("peer", "decisions/s", "batch", "env()")
-    for row in compared([one.record() for one in figures]):
+    for row in compared([one.record() for one in found]):
         table.add_row(*row)
     console.print(table)
     for name, reason in why_not.items():
         console.print(f"{name}: {reason}", markup=False, highlight=False)
-
-
-def section(record: dict[str, Any]) -> str:
-    """What the README says about speed, from the record; nothing if there is none."""
-    if not record:
-        return ""
-    ours = [
-        (ALL_GOALS[one["name"]].words, *(short(one[key]) for key in ("value", "low", "high")), one["unit"])
-        for one in record["figures"]
-        if one["name"] in ALL_GOALS
-    ]
-    text = "## Speed\n\n" + markdown(("", "median", "lowest", "highest", "unit"), ours)
-    others = compared(record["figures"])
-    if others:
-        text += "\nOther environments, in the same run; their games and the work of a decision differ from ours:\n\n"
-        text += markdown(("", "decisions a second", "a batch of ours", "`env()`"), others)
-    where = f"{record['machine']}; commit `{record['commit']}`, {record['date']}"
-    command = f"python -m train.bench {'--peers ' if others else ''}--record"
-    return f"{text}\n{where}: `{command}`. Rates are per CPU second of one core: `docs/speed.md`.\n"
-
-
-def with_section(readme: str, record: dict[str, Any]) -> str:
-    """The README's text with that between its markers."""
-    before, start, rest = readme.partition(SPEED_START + "\n")
-    _, end, after = rest.partition(SPEED_END)
-    if not (start and end):
-        raise ConfigError(f"README.md has no lines {SPEED_START} and {SPEED_END} to write the figures between")
-    return before + start + section(record) + end + after
 
 
 def chosen(only: Sequence[str], peers: bool) -> set[str]:
@@ -504,23 +395,23 @@ def main(
     if record and only:
         raise ConfigError("--record needs every figure: leave out --only")
     if update_readme:
-        README.write_text(with_section(README.read_text(encoding="utf-8"), recorded()), encoding="utf-8")
+        figures.update_readme()
         return
     pin()
     console, effort, begin = Console(width=None if sys.stdout.isatty() else 150), Effort(seconds, repeats), calibrate()
     with console.status("measuring") as status:
-        figures = [] if each else measure(names, effort, status.update)
+        found = [] if each else measure(names, effort, status.update)
         if each or not only:
-            figures += measure_presets(effort, status.update)
+            found += measure_presets(effort, status.update)
         others, why_not = measure_peers(effort, status.update) if with_peers else ([], {})
-    show(figures, recorded(), console)
+    show(found, figures.recorded(), console)
     if with_peers:
-        show_peers(figures + others, why_not, console)
+        show_peers(found + others, why_not, console)
     console.print(f"{machine()}; calibration {begin:.2f} before, {calibrate():.2f} after", highlight=False)
     if json_file:
-        write_json(json_file, [one.record() for one in figures + others])
+        write_json(json_file, [one.record() for one in found + others])
     if record:
-        write_record(figures + others)
+        figures.write_record(found + others)
 
 
 if __name__ == "__main__":
