@@ -87,13 +87,14 @@ class Scripted:
     def __init__(self, style: str = "steady") -> None:
         _read(style)
         self.style = style
+        self._weights = partial(weights_of, style)
 
     def reset(self, seed: int) -> None:
         """Nothing to start: the same view, the same choice."""
 
     def act(self, views: Views) -> Array:
         """The id that the style plays in each view: [n] int64."""
-        return views.choose(partial(weights_of, self.style))
+        return views.choose(self._weights)
 
 
 def play_deals(weights: Array, rules: Rules, seeds: Array) -> tuple[Array, int]:

@@ -25,6 +25,7 @@ from buraco_env.scratch import scratch
 from buraco_env.seeds import check_seed
 
 REWARDS = kernel.REWARDS
+_MOST_STYLES = 32  # whose weights a batch remembers
 _LEGAL_PER_DEAL = 12  # room at first; it grows when a step needs more
 
 
@@ -58,25 +59,27 @@ class Views:
 
     def __init__(self, env: BatchEnv, index: Array) -> None:
         self._env, self.index = env, index
-        self._starts, self._stops = env.offsets[index], env.offsets[index + 1]  # of now: a step changes them
-        self._legal = env.legal
-        self.seat = env.seat[index]
 
     def __len__(self) -> int:
         return len(self.index)
 
     @cached_property
+    def seat(self) -> Array:
+        return self._env.seat[self.index]
+
+    @cached_property
     def offsets(self) -> Array:
-        return np.concatenate(([0], np.cumsum(self._stops - self._starts)))
+        ends = np.cumsum(self._env.offsets[self.index + 1] - self._env.offsets[self.index])
+        return np.concatenate(([0], ends))
 
     @cached_property
     def _rows(self) -> Array:
-        counts = self._stops - self._starts
-        return np.repeat(self._starts - self.offsets[:-1], counts) + np.arange(self.offsets[-1])
+        starts = self._env.offsets[self.index] - self.offsets[:-1]
+        return np.repeat(starts, np.diff(self.offsets)) + np.arange(self.offsets[-1])
 
     @cached_property
     def legal(self) -> Array:
-        return self._legal[self._rows]
+        return self._env.legal[self._rows]
 
     @property
     def observation(self) -> Array:
@@ -104,12 +107,11 @@ class Views:
     def choose(self, weights: Callable[[Rules], Array]) -> Array:
         """What a scripted player plays in each view: [n] int64; `weights` gives its [NUM_WEIGHTS] int64 for rules.
 
-        `buraco_env.kernel.weights` says what they mean.
+        It must give the same whenever it is asked; `buraco_env.kernel.weights` says what the numbers mean.
         """
         env, buffers, chosen = self._env, scratch(), np.zeros(len(self), np.int64)
-        table = np.stack([weights(rules) for rules in env.rules])
         players.choose_for(
-            env.records, env._table, self.index.astype(np.int64), env.offsets, env._legal, table, chosen,
+            env.records, env._table, self.index, env.offsets, env._legal, env._weights_of(weights), chosen,
             buffers.work, buffers.lists,
         )  # fmt: skip
         return chosen
@@ -182,6 +184,7 @@ class BatchEnv:
         self._options[kernel.OPTION_REWARD] = REWARDS.index(reward)
         self._options[kernel.OPTION_REDEAL] = 1
         self._options[kernel.OPTION_PACKED] = action_mask == "packed"
+        self._weights: dict[Callable[[Rules], Array], Array] = {}
         self._actions = np.zeros(num_deals, np.int64)
         self._sampled = np.zeros(num_deals, np.int64)
         self._stream = np.zeros(1, kernel.STREAM_DTYPE)
@@ -194,6 +197,9 @@ class BatchEnv:
         self.final_scores, self.end_reason = self.results["final_scores"], self.results["end_reason"]
         self.deal_seed = self.results["deal_seed"]
         self._packed = self._action_mask.view(np.uint8)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_weights": {}}  # their keys may be functions that can't be pickled
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -377,6 +383,14 @@ class BatchEnv:
         self._look()
         self.results[:] = results
 
+    def _weights_of(self, weights: Callable[[Rules], Array]) -> Array:
+        """What a scripted player weighs for each of the rules: [R, NUM_WEIGHTS] int64; the last few are kept."""
+        if weights not in self._weights:
+            if len(self._weights) == _MOST_STYLES:
+                self._weights.clear()
+            self._weights[weights] = np.stack([weights(rules) for rules in self.rules])
+        return self._weights[weights]
+
     def sample(self) -> Array:
         """A random legal action for each deal: [N] int64, overwritten by the next call."""
         kernel.sample(self._stream[0], self.offsets, self._legal, self._sampled)
@@ -402,6 +416,8 @@ class BatchEnv:
             return np.flatnonzero(found)
         if found.size == 0:
             return np.zeros(0, np.int64)
-        if found.dtype.kind not in "iu" or found.ndim != 1 or found.min() < 0 or found.max() >= self.num_deals:
-            raise IndexError(f"{index!r} are not deals of this batch; deals: 0 to {self.num_deals - 1}, or a mask")
-        return found
+        if found.dtype.kind in "iu" and found.ndim == 1:
+            deals = found.astype(np.int64)
+            if int(deals.view(np.uint64).max()) < self.num_deals:  # one below 0 is huge so
+                return deals
+        raise IndexError(f"{index!r} are not deals of this batch; deals: 0 to {self.num_deals - 1}, or a mask")

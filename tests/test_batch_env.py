@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from buraco_env import FEATURES, NUM_ACTIONS, OBSERVATION, STATE, BatchEnv, Game, IllegalAction, RulesError
+from buraco_env.kernel.weights import NUM_WEIGHTS
 from tests.conftest import deals
 
 pytestmark = pytest.mark.kernel
@@ -266,6 +267,7 @@ def test_what_is_switched_on_late_is_as_if_it_had_been_on_from_the_start() -> No
 def test_a_copy_goes_on_alike_and_alone(duplicate) -> None:
     batch = batch_at(25, ["mini", "classic"], reward="dense")
     before = everything(batch)
+    batch.views().choose(lambda rules: np.zeros(NUM_WEIGHTS, np.int64))
     other = duplicate(batch)
     for _ in range(20):
         other.step(other.sample())

@@ -129,27 +129,33 @@ def scripted_work() -> Work:
     return work
 
 
-def decided_work(agents: int) -> Work:
-    """Steps of a batch that so many agents share, all of them `steady`."""
-    batch, players = BatchEnv(DEALS, seed=1), [make("steady") for _ in range(agents)]
-    shares = [np.arange(first, DEALS, agents) for first in range(agents)]
-    actions = np.zeros(DEALS, np.int64)
-
-    def work() -> int:
-        for _ in range(20):
-            for player, share in zip(players, shares):
-                actions[share] = player.act(batch.views(share))
-            batch.step(actions)
-        return 20 * DEALS
-
-    return work
-
-
 def mixing(effort: Effort) -> Sequence[Spread]:
-    """What it adds that several agents share a batch, who decide what one would, in percent of a random step."""
-    together, alone, stepping = rates([decided_work(MIXED), decided_work(1), batch_work()], effort)
-    adds = [100 * (1 / a - 1 / b) * c for a, b, c in zip(together, alone, stepping)]
-    return [spread(adds)]
+    """What it adds that several agents share a batch, who decide what one would, in percent of the step that follows.
+
+    Both ways are asked at every step, in turn first and second.
+    """
+    batch, players = BatchEnv(DEALS, seed=1), [make("steady") for _ in range(MIXED)]
+    shares, actions, adds = [np.arange(first, DEALS, MIXED) for first in range(MIXED)], np.zeros(DEALS, np.int64), []
+
+    def together() -> None:
+        for player, share in zip(players, shares):
+            actions[share] = player.act(batch.views(share))
+
+    def alone() -> None:
+        actions[:] = players[0].act(batch.views())
+
+    works = [together, alone, lambda: batch.step(actions)]
+    for _ in range(effort.repeats + 1):
+        spent, end = [0.0, 0.0, 0.0], time.process_time() + effort.seconds
+        for number in range(10**9):
+            for index in (1, 0, 2) if number % 2 else (0, 1, 2):
+                begin = time.process_time()
+                works[index]()
+                spent[index] += time.process_time() - begin
+            if number % 2 and time.process_time() > end:
+                break
+        adds.append(100 * (spent[0] - spent[1]) / spent[2])
+    return [spread(adds[1:])]
 
 
 def deciding(effort: Effort) -> Sequence[Spread]:

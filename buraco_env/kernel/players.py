@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from buraco_env.kernel.batch import put_result
+from buraco_env.kernel.batch import COMMON_STATE_BYTES, put_result
 from buraco_env.kernel.deal import deal
 from buraco_env.kernel.hidden import resample
-from buraco_env.kernel.jit import copy_record, entry, kernel
+from buraco_env.kernel.jit import copy_record, entry, kernel, prefetch
 from buraco_env.kernel.legal import legal_actions
 from buraco_env.kernel.play import play
 from buraco_env.kernel.score import score
@@ -26,7 +26,10 @@ def choose_for(
     lists: Array,  # scratch
 ) -> None:
     """What a style plays in some deals: fills `out`."""
-    for number in range(index.shape[0]):
+    n = index.shape[0]
+    for number in range(n):
+        if number + 1 < n:
+            prefetch(states, index[number + 1], 0, COMMON_STATE_BYTES)
         i = index[number]
         s = states[i]
         some = legal[offsets[i] : offsets[i + 1]]
