@@ -37,6 +37,14 @@ def test_a_policy_comes_back_as_it_was(saved):
     assert (agents.make(f"neural:path={saved}").act(views) == agents.make(str(saved)).act(views)).all()
 
 
+def test_search_plays_on_with_a_saved_policy(saved):
+    views = played(3, 5).views()
+    chosen = [agents.make(f"search:playouts=12,player=({spec})").act(views) for spec in (saved, f"neural:path={saved}")]
+    assert (chosen[0] == chosen[1]).all()
+    for i, action in enumerate(chosen[0]):
+        assert action in views[i].legal_actions()
+
+
 def change(file, **values):
     """Write other values into a JSON file."""
     file.write_text(json.dumps(json.loads(file.read_text()) | values))
