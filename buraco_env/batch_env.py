@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from buraco_env.game import Game, IllegalAction, View
+from buraco_env.game import Game, IllegalAction, View, check_weights
 from buraco_env.kernel import batch as kernel
 from buraco_env.kernel import players
 from buraco_env.kernel.actions import NUM_ACTIONS
@@ -20,12 +20,12 @@ from buraco_env.kernel.candidates import FEATURES
 from buraco_env.kernel.deal import MAX_SEED
 from buraco_env.kernel.observe import OBSERVATION, STATE
 from buraco_env.kernel.state import STATE_DTYPE, Array, rules_row, rules_table
+from buraco_env.kernel.weights import NUM_WEIGHTS
 from buraco_env.rules import Rules
 from buraco_env.scratch import scratch
 from buraco_env.seeds import check_seed
 
 REWARDS = kernel.REWARDS
-_MOST_STYLES = 32  # whose weights a batch remembers
 _LEGAL_PER_DEAL = 12  # room at first; it grows when a step needs more
 
 
@@ -58,7 +58,14 @@ class Views:
     """
 
     def __init__(self, env: BatchEnv, index: Array) -> None:
-        self._env, self.index = env, index
+        self._batch, self._step, self.index = env, env.steps, index
+
+    @property
+    def _env(self) -> BatchEnv:
+        """The batch; RuntimeError after its next step, which may give another seat's cards to whoever kept these."""
+        if self._batch.steps != self._step:
+            raise RuntimeError("these views are of an earlier step: ask the batch for new ones")
+        return self._batch
 
     def __len__(self) -> int:
         return len(self.index)
@@ -107,7 +114,7 @@ class Views:
     def choose(self, weights: Callable[[Rules], Array]) -> Array:
         """What a scripted player plays in each view: [n] int64; `weights` gives its [NUM_WEIGHTS] int64 for rules.
 
-        It must give the same whenever it is asked; `buraco_env.kernel.weights` says what the numbers mean.
+        `buraco_env.kernel.weights` says what the numbers mean.
         """
         env, buffers, chosen = self._env, scratch(), np.zeros(len(self), np.int64)
         players.choose_for(
@@ -184,7 +191,7 @@ class BatchEnv:
         self._options[kernel.OPTION_REWARD] = REWARDS.index(reward)
         self._options[kernel.OPTION_REDEAL] = 1
         self._options[kernel.OPTION_PACKED] = action_mask == "packed"
-        self._weights: dict[Callable[[Rules], Array], Array] = {}
+        self.steps = 0  # that changed the deals: views are of one
         self._actions = np.zeros(num_deals, np.int64)
         self._sampled = np.zeros(num_deals, np.int64)
         self._stream = np.zeros(1, kernel.STREAM_DTYPE)
@@ -197,9 +204,6 @@ class BatchEnv:
         self.final_scores, self.end_reason = self.results["final_scores"], self.results["end_reason"]
         self.deal_seed = self.results["deal_seed"]
         self._packed = self._action_mask.view(np.uint8)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_weights": {}}  # their keys may be functions that can't be pickled
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -262,6 +266,7 @@ class BatchEnv:
 
     def _advance(self) -> None:
         """Do `_actions` and fill what follows; an interrupt leaves each deal as it is before its action or after."""
+        self.steps += 1
         try:
             self._play()
         except BaseException:
@@ -379,17 +384,16 @@ class BatchEnv:
 
     def _look_again(self) -> None:
         """Fill an array that was just switched on; what the last step paid stays."""
-        results = self.results.copy()
+        results, steps = self.results.copy(), self.steps
         self._look()
-        self.results[:] = results
+        self.results[:], self.steps = results, steps
 
     def _weights_of(self, weights: Callable[[Rules], Array]) -> Array:
-        """What a scripted player weighs for each of the rules: [R, NUM_WEIGHTS] int64; the last few are kept."""
-        if weights not in self._weights:
-            if len(self._weights) == _MOST_STYLES:
-                self._weights.clear()
-            self._weights[weights] = np.stack([weights(rules) for rules in self.rules])
-        return self._weights[weights]
+        """What a scripted player weighs for each of the rules: [R, NUM_WEIGHTS] int64."""
+        rows = [weights(rules) for rules in self.rules]
+        for row in rows:
+            check_weights(row, (NUM_WEIGHTS,))
+        return rows[0][None] if len(rows) == 1 else np.stack(rows)
 
     def sample(self) -> Array:
         """A random legal action for each deal: [N] int64, overwritten by the next call."""

@@ -321,6 +321,12 @@ class Sizes(NamedTuple):
     mortos: int
 
 
+def check_weights(weights: Array, shape: tuple[int, ...]) -> None:
+    """ValueError if these are no weights of scripted players, which compiled code would read past the end of."""
+    if weights.shape != shape or weights.dtype != np.int64:
+        raise ValueError(f"weights must be int64 {list(shape)}, not {weights.dtype} {list(weights.shape)}")
+
+
 class View:
     """What one seat may know of a deal, as perfect memory would: no other card is in it.
 
@@ -370,6 +376,17 @@ class View:
         s = self._game.record
         hands = tuple(int(s.hand_size[seat]) for seat in range(self.rules.num_seats))
         return Sizes(hands, int(s.stock_size), int(s.pile_size), int(s.mortos_left))
+
+    @property
+    def waiting(self) -> tuple[bool, ...]:
+        """By seat: it took a morto by its discard and has not played since."""
+        return tuple(bool(self._game.record.waiting[seat]) for seat in range(self.rules.num_seats))
+
+    @property
+    def match_scores(self) -> tuple[int, int]:
+        """What team 0 and team 1 brought from earlier deals of the match."""
+        first, second = self._game.record.match_score.tolist()
+        return first, second
 
     def known(self, seat: int) -> list[str]:
         """Cards that everybody knows to be in a seat's hand."""
@@ -421,14 +438,10 @@ class View:
             stream = next_seed(stream)
         raise RuntimeError(f"in {_MOST_DEALS} deals seat {self.to_move} could never complete its turn:\n{game}")
 
-    def _check_weights(self, weights: Array, shape: tuple[int, ...]) -> None:
-        if weights.shape != shape or weights.dtype != np.int64:
-            raise ValueError(f"weights must be int64 {list(shape)}, not {weights.dtype} {list(weights.shape)}")
-
     def values(self, weights: Array) -> Array:
         """What scripted players with `weights` [W, NUM_WEIGHTS] think of each legal action: [W, K] int64, tenths."""
         legal, b = np.array(self.legal_actions(), np.int64), scratch()
-        self._check_weights(weights, (len(weights), NUM_WEIGHTS))
+        check_weights(weights, (len(weights), NUM_WEIGHTS))
         out = np.zeros((len(weights), len(legal)), np.int64)
         players.values_of(self._game._states, self._game._row, legal, weights, out, b.work, b.lists)
         return out
@@ -439,7 +452,7 @@ class View:
         The unseen cards are dealt anew for each of `seeds` [M] int64, the same for all `actions` [K], and scripted
         players with `weights` [NUM_WEIGHTS] play on in all seats (`buraco_env.kernel.weights`).
         """
-        self._check_weights(weights, (NUM_WEIGHTS,))
+        check_weights(weights, (NUM_WEIGHTS,))
         legal = self.legal_actions()
         for action in np.asarray(actions).tolist():
             if action not in legal:

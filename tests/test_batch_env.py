@@ -263,11 +263,28 @@ def test_what_is_switched_on_late_is_as_if_it_had_been_on_from_the_start() -> No
         reward = early.reward.copy()
 
 
+def test_views_kept_beyond_a_step_show_nobody_else_his_cards() -> None:
+    batch = batch_at(9)
+    views = batch.views()
+    assert (views.observation == batch.observation).all() and len(views[3].hand)
+    batch.step(batch.sample())
+    for look in (lambda: views.observation, lambda: views.features, lambda: views.legal, lambda: views[3]):
+        with pytest.raises(RuntimeError, match="of an earlier step"):
+            look()
+
+
+@pytest.mark.parametrize(
+    "weights", [np.zeros(3, np.int64), np.zeros(NUM_WEIGHTS), np.zeros((1, NUM_WEIGHTS), np.int64)]
+)
+def test_weights_of_another_shape_or_type_are_refused(weights: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="weights must be int64"):
+        batch_at(0).views().choose(lambda rules: weights)
+
+
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))])
 def test_a_copy_goes_on_alike_and_alone(duplicate) -> None:
     batch = batch_at(25, ["mini", "classic"], reward="dense")
     before = everything(batch)
-    batch.views().choose(lambda rules: np.zeros(NUM_WEIGHTS, np.int64))
     other = duplicate(batch)
     for _ in range(20):
         other.step(other.sample())

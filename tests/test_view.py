@@ -67,7 +67,21 @@ def public_face(view: View) -> dict:
     seats = range(view.rules.num_seats)
     face = {
         name: getattr(view, name)
-        for name in ("hand", "melds", "team", "to_move", "phase", "turn", "pile", "sizes", "must_use", "seat", "rules")
+        for name in (
+            "hand",
+            "melds",
+            "team",
+            "to_move",
+            "phase",
+            "turn",
+            "pile",
+            "sizes",
+            "must_use",
+            "seat",
+            "rules",
+            "waiting",
+            "match_scores",
+        )
     }
     face |= {f"known {seat}": view.known(seat) for seat in seats} | {
         f"out {seat}": view.discarded(seat) for seat in seats
@@ -162,6 +176,12 @@ def test_a_view_of_another_seat_has_no_legal_actions() -> None:
     game = Game("classic", seed=3)
     assert game.view(0).legal_actions() == game.legal_actions()
     assert [game.view(seat).legal_actions() for seat in (1, 2, 3)] == [[], [], []]
+
+
+def test_a_view_tells_of_mortos_that_wait_and_of_the_match() -> None:
+    text = "rules online\nseat 1\nmortos taken: 1 0\nwaiting: 0\nscores: 1250 -80"
+    view = Game.from_position(text, seed=1).view(1)
+    assert view.waiting == (True, False, False, False) and view.match_scores == (1250, -80)
 
 
 def test_a_view_does_not_follow_the_game() -> None:
