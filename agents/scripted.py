@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,44 +26,78 @@ if TYPE_CHECKING:
 MOST = 10**6  # a weight
 
 
-@cache
-def _read(style: str) -> dict[str, dict[str, int]]:
-    """The weights in a style's file: those for all rules under "", and those that differ where the pile is taken so."""
+def _read(style: str, above: tuple[str, ...] = ()) -> dict[str, dict[str, int]]:
+    """The weights in a style's file: those for all rules under "", and those that differ where the pile is taken so.
+
+    What the file leaves out is that of its `base`; `above`: the styles whose base this one is.
+    """
     path = Path(style) if style.endswith(".toml") else STYLES_FOLDER / f"{style}.toml"
     if not path.is_file():
         raise AgentError(f"no style {style!r}; {nearest(style, STYLES)}")
+    if style in above:
+        raise AgentError(f"{path}: is its own base: {', '.join([*above, style])}")
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # no TOML, or no text at all
         raise AgentError(f"{path}: {error}") from None
     values.pop("title", None)
+    base = values.pop("base", None)
     tables = {name: values.pop(name) for name in list(values) if isinstance(values[name], dict)}
     for name in tables:
         if name not in WORDS["pile_take"]:
             raise AgentError(f"{path}: no table [{name}]; {nearest(name, WORDS['pile_take'])}")
-    missing = [name for name, _ in WEIGHTS if name not in values]
-    if missing:
-        raise AgentError(f"{path}: no value for {', '.join(missing)}")
     for table in (values, *tables.values()):
         _check(path, table)
-    return {"": values, **tables}
+    return _joined(_read(str(base), (*above, style)) if base is not None else {}, values, tables, path)
+
+
+def _joined(
+    base: dict[str, dict[str, int]], values: dict[str, int], tables: dict[str, dict[str, int]], path: Path
+) -> dict[str, dict[str, int]]:
+    """The weights of a file over those of its base: what it says for all rules comes after all that its base says."""
+    everywhere = base.get("", {}) | values
+    missing = [name for name, _ in WEIGHTS if name not in everywhere]
+    if missing:
+        raise AgentError(
+            f'{path}: no value for {", ".join(missing)}; or name a style to take them from: base = "steady"'
+        )
+    words = [word for word in WORDS["pile_take"] if word in base or word in tables]
+    return {"": everywhere} | {word: base.get(word, {}) | values | tables.get(word, {}) for word in words}
 
 
 def _check(path: Path, values: dict[str, object]) -> None:
     names = [name for name, _ in WEIGHTS]
     for name, value in values.items():
         if name not in names:
-            raise AgentError(f"{path}: no weight {name!r}; {nearest(name, names)}")
+            raise AgentError(f"{path}: no weight {name!r}; {nearest(name, [*names, 'base', 'title'])}")
         if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MOST:
             raise AgentError(f"{path}: {name} = {value!r} is not allowed; allowed: a whole number up to {MOST}")
 
 
-@cache
+class Style:
+    """The weights of a style, by name or TOML file, as they are when this is made; AgentError if it is none."""
+
+    def __init__(self, name: str) -> None:
+        self.tables = _read(name)
+        self._rows: dict[Rules, Array] = {}
+
+    def weights(self, rules: Rules) -> Array:
+        """Its weights for some rules: [NUM_WEIGHTS] int64, in the order of WEIGHTS."""
+        if rules not in self._rows:
+            values = self.tables[""] | self.tables.get(str(rules.pile_take), {})
+            self._rows[rules] = np.array([values[name] for name, _ in WEIGHTS], np.int64)
+        return self._rows[rules].copy()
+
+
 def weights_of(style: str, rules: Rules) -> Array:
     """The weights of a style, by name or TOML file, for some rules: [NUM_WEIGHTS] int64; AgentError if it is none."""
-    tables = _read(style)
-    values = tables[""] | tables.get(str(rules.pile_take), {})
-    return np.array([values[name] for name, _ in WEIGHTS], np.int64)
+    return (_of_the_kit(style) if style in STYLES else Style(style)).weights(rules)
+
+
+@cache
+def _of_the_kit(style: str) -> Style:
+    """A style that comes with the kit, read once."""
+    return Style(style)
 
 
 def style_text(style: str, rules: Iterable[Rules], weights: Array, title: str) -> str:
@@ -71,7 +105,7 @@ def style_text(style: str, rules: Iterable[Rules], weights: Array, title: str) -
 
     They count wherever the pile is taken so; elsewhere the style's weights stay.
     """
-    tables, names = dict(_read(style)), [name for name, _ in WEIGHTS]
+    tables, names = _read(style), [name for name, _ in WEIGHTS]
     given = dict(zip(names, weights.tolist(), strict=True))
     for word in sorted({str(one.pile_take) for one in rules}):
         tables[word] = {name: value for name, value in given.items() if value != tables[""][name]}
@@ -85,16 +119,14 @@ class Scripted:
     """Plays a style, `agents.make("steady")`: one of those in `agents/styles`, or a TOML file of weights."""
 
     def __init__(self, style: str = "steady") -> None:
-        _read(style)
-        self.style = style
-        self._weights = partial(weights_of, style)
+        self.style = Style(style)
 
     def reset(self, seed: int) -> None:
         """Nothing to start: the same view, the same choice."""
 
     def act(self, views: Views) -> Array:
         """The id that the style plays in each view: [n] int64."""
-        return views.choose(self._weights)
+        return views.choose(self.style.weights)
 
 
 def play_deals(weights: Array, rules: Rules, seeds: Array) -> tuple[Array, int]:

@@ -1,4 +1,4 @@
-"""Search by play-outs: the hidden cards are dealt anew, and every action is played out on the same deals.
+"""Search by play-outs: the hidden cards are dealt anew, and the likeliest actions are played out on the same deals.
 
 Sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", 2013) spends the
 budget: after each round of re-deals the worse half of the actions is dropped. Every re-deal keeps what the seat knows
@@ -16,9 +16,9 @@ import numpy as np
 
 from agents import registry
 from agents.base import Agent, AgentError, Array, view_keys
-from agents.scripted import Scripted, weights_of
+from agents.scripted import Style
 from buraco_env import BatchEnv
-from buraco_env.kernel.actions import ARGS, K_DISCARD, KIND
+from buraco_env.kernel.actions import ARGS, K_DISCARD, K_DRAW, KIND
 
 if TYPE_CHECKING:
     from buraco_env.batch_env import Views
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 ENOUGH = 4  # re-deals before another action than the style's is played
+AT_ONCE = 8  # re-deals of a `player`'s first round, which takes hardly longer than with one
 
 
 class Search:
@@ -34,9 +35,9 @@ class Search:
     `playouts`: the budget of a decision, spread over its actions; with `ms` above 0 the budget is so many
     milliseconds instead, and the choice depends on the machine. `style` plays on in all seats. `threads`: how many
     share the play-outs of a decision; with a budget in play-outs they change nothing but the time. `candidates`: how
-    many actions are looked at, those that the style likes best; each is played out twice or more, however small the
+    many actions are looked at, those that the style likes best; each is played out once or more, however small the
     budget. `player`: the spec of an agent, a network say, that plays on instead of the style and whose own choice is
-    kept to; the play-outs of a round are then one batch for it, in one thread.
+    kept to; the play-outs of a round are then one batch for it, which takes a network tenths of a second.
     """
 
     def __init__(
@@ -53,11 +54,12 @@ class Search:
                 raise AgentError(f"search: {name}={value} is not allowed; allowed: 1 or more")
         if not 0 <= ms < 1e9:
             raise AgentError(f"search: ms={ms} is not allowed; allowed: 0 (a budget in play-outs) or more")
-        Scripted(style)  # is there such a style?
-        self.playouts, self.ms, self.style, self.candidates = playouts, ms, style, candidates
+        if player and threads > 1:
+            raise AgentError(f"search: threads={threads} is not allowed with player=; its play-outs are one batch")
+        self.playouts, self.ms, self.style, self.candidates = playouts, ms, Style(style), candidates
         self.threads, self.seed = threads, 0
         self._player = registry.make(player) if player else None
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 and not player else None
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def reset(self, seed: int) -> None:
         """Start anew: with a budget in play-outs a choice depends on this seed and the view alone."""
@@ -72,14 +74,25 @@ class Search:
         return np.array([self._decide(views[i], int(key), own[i]) for i, key in enumerate(keys)], np.int64)
 
     def _decide(self, view: View, key: int, own: int | None) -> int:
-        actions = promising(view, weights_of(self.style, view.rules), self.candidates)
+        actions = promising(view, self.style.weights(view.rules), self.candidates)
         if own is not None:
             actions = np.concatenate(([own], actions[actions != own][: self.candidates - 1]))
-        return int(actions[0]) if len(actions) == 1 else halve(actions, self._play_outs(view, key), self._spend())
+        if len(actions) == 1:
+            return int(actions[0])
+        return halve(actions, self._play_outs(view, key), self._budget(), self._at_first(len(actions)))
+
+    def _budget(self) -> Budget:
+        return Clock(self.ms / 1000, self._player is not None) if self.ms else Count(self.playouts)
+
+    def _at_first(self, actions: int) -> int:
+        """Re-deals of the first round: one, or of a player more, but no more than half the budget."""
+        if self._player is None:
+            return 1
+        return AT_ONCE if self.ms else min(AT_ONCE, max(1, self.playouts // 2 // actions))
 
     def _play_outs(self, view: View, key: int) -> Callable[[Array, int, int], Array]:
         """Leads [stop - first, K] of actions on re-deals number `first` to `stop`."""
-        player, seeds, weights = self._player, np.random.default_rng(key), weights_of(self.style, view.rules)
+        player, seeds, weights = self._player, np.random.default_rng(key), self.style.weights(view.rules)
         drawn = np.zeros(0, np.int64)
 
         def leads(actions: Array, first: int, stop: int) -> Array:
@@ -100,9 +113,6 @@ class Search:
         others = [self._pool.submit(work, part) for part in rest]
         return np.concatenate([work(first), *(other.result() for other in others)])
 
-    def _spend(self) -> Budget:
-        return Clock(self.ms / 1000) if self.ms else Count(self.playouts)
-
 
 class Count:
     """A budget in play-outs."""
@@ -111,43 +121,55 @@ class Count:
         self.left = playouts
 
     def share(self, rounds: int, actions: int) -> int:
-        """How many re-deals of so many actions each a round may spend, one of `rounds` to come; at least one."""
-        return max(1, self.left // rounds // actions)
+        """How many re-deals of so many actions a round may spend, one of `rounds` to come; 0 where none is left."""
+        return max(1, self.left // rounds // actions) if self.left >= actions else 0
 
     def spent(self, redeals: int, actions: int) -> None:
         self.left -= redeals * actions
 
 
 class Clock:
-    """A budget in seconds, from now on."""
+    """A budget in seconds, from now on. `batched`: a round takes about as long however few play-outs it has."""
 
-    def __init__(self, seconds: float) -> None:
-        self.begin, self.end, self.done = time.perf_counter(), time.perf_counter() + seconds, 0
+    def __init__(self, seconds: float, batched: bool = False) -> None:
+        self.begin = self.last = time.perf_counter()
+        self.end, self.batched = self.begin + seconds, batched
+        self.done, self.each, self.least = 0, 0.0, 0.0  # play-outs; seconds of one, and that a round takes at least
 
     def share(self, rounds: int, actions: int) -> int:
-        now = time.perf_counter()
-        if not self.done:
-            return 1
-        each = (now - self.begin) / self.done
-        return max(1, int((self.end - now) / rounds / (each * actions)))
+        """As `Count.share`, once something has been spent."""
+        left = self.end - time.perf_counter()
+        if left < max(self.least, actions * self.each * (not self.batched)):
+            return 0
+        return max(1, int(left / rounds / self.each) // actions)
 
     def spent(self, redeals: int, actions: int) -> None:
-        self.done += redeals * actions
+        now, play_outs = time.perf_counter(), redeals * actions
+        self.done += play_outs
+        if self.batched:
+            self.least = now - self.last
+            self.each = self.least / play_outs
+        else:
+            self.each = (now - self.begin) / self.done
+        self.last = now
 
 
 Budget = Count | Clock
 
 
-def halve(actions: Array, leads: Callable[[Array, int, int], Array], budget: Budget) -> int:
+def halve(actions: Array, leads: Callable[[Array, int, int], Array], budget: Budget, at_first: int = 1) -> int:
     """The action with the best mean lead by sequential halving within the budget, if it is better beyond doubt.
 
     `actions[0]` is what is played otherwise: it stays to the end, and another must be ahead of it by more than a
-    standard error over ENOUGH re-deals or more.
+    standard error over ENOUGH re-deals or more. All actions are played out on `at_first` re-deals before any is
+    dropped, whatever the budget: a clock learns from them what a play-out costs.
     """
-    found = leads(actions, 0, 1)  # one re-deal for all: a clock learns from it what a play-out costs
-    budget.spent(1, len(actions))
+    found = leads(actions, 0, at_first)
+    budget.spent(at_first, len(actions))
     for to_come in range((len(actions) - 1).bit_length(), 0, -1):
         more = budget.share(to_come, len(actions))
+        if more == 0:
+            break
         found = np.concatenate((found, leads(actions, len(found), len(found) + more)))
         budget.spent(more, len(actions))
         if to_come > 1:
@@ -162,10 +184,12 @@ def halve(actions: Array, leads: Callable[[Array, int, int], Array], budget: Bud
 
 def promising(view: View, weights: Array, most: int) -> Array:
     """At most so many legal actions, those the style likes best: its choice first, then in the order of their ids."""
-    legal, values = np.array(view.legal_actions(), np.int64), view.values(weights[None])[0]
-    discards = ARGS[legal, KIND] == K_DISCARD
+    legal, values = np.array(view.legal_actions(), np.int64), 2 * view.values(weights[None])[0]
+    kind = ARGS[legal, KIND]
+    discards = kind == K_DISCARD
     if discards.any():
         values[discards] -= values[discards].max()  # the best of them ends the turn, which is worth nothing by itself
+    values += (kind == K_DRAW) | (kind >= K_DISCARD)  # a pile or a meld has to be worth more than nothing
     order = np.argsort(-values, kind="stable")[:most]
     return np.concatenate((legal[order[:1]], np.sort(legal[order[1:]])))
 

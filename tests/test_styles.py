@@ -1,6 +1,7 @@
 """Scripted styles and search: they know what a seat knows, play every preset, and are data."""
 
 import random
+import time
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import agents
 from agents.base import STYLES, AgentError
 from agents.scripted import duel, play_deals, play_out, weights_of
-from agents.search import Clock, Count, halve, play_on
+from agents.search import Clock, Count, halve, play_on, promising
 from buraco_env import BatchEnv, Game, IllegalAction, Rules, rule_names
 from buraco_env.kernel.weights import WEIGHTS
 from tests.conftest import deals
@@ -98,6 +99,42 @@ def test_a_style_is_data_and_may_differ_where_piles_are_free(tmp_path) -> None:
     assert isinstance(agents.make(f"scripted:style={path}"), agents.Agent)
 
 
+def test_a_style_says_only_what_differs_from_its_base(tmp_path) -> None:
+    path, take, near = tmp_path / "mine.toml", NAMES.index("take"), NAMES.index("near")
+    path.write_text('base = "steady"\ntake = 5\n[use_top_first]\nnear = 6\n', encoding="utf-8")
+    for preset, changes in (("classic", {take: 5}), ("online", {take: 5}), ("fechado", {take: 5, near: 6})):
+        wanted = weights_of("steady", Rules.load(preset))
+        for index, value in changes.items():
+            wanted[index] = value
+        assert (weights_of(str(path), Rules.load(preset)) == wanted).all()
+    path.write_text('base = "steady"\ntake = 7\n', encoding="utf-8")
+    assert weights_of(str(path), Rules.load("classic"))[take] == 7  # as the file is now
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('base = "stedy"', "no style 'stedy'; did you mean 'steady'"),
+        ('base = "{path}"', "is its own base"),
+        ('base = "steady"\n[fre]\ntake = 1', "no table [fre]; did you mean 'free'"),
+        ("points = ", "mine.toml: "),
+        (b"\xff\xfe\x00", "mine.toml: "),
+    ],
+)
+def test_a_style_file_that_is_none_is_refused_in_a_line(tmp_path, text: str | bytes, message: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.replace("{path}", str(path)).encode())
+    with pytest.raises(AgentError) as caught:
+        agents.make(f"scripted:style={path}")
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_weights_that_are_changed_are_a_copy() -> None:
+    rules = Rules.load("classic")
+    weights_of("steady", rules)[:] = 0
+    assert weights_of("steady", rules).any()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -151,12 +188,11 @@ def test_search_by_a_player_starts_from_its_choice() -> None:
     for _ in range(40):
         batch.step(batch.sample())
     chosen = []
-    search = "search:playouts=60"
-    for spec in ("search:playouts=2,candidates=2,player=(greedy)", "greedy", search, f"{search},player=steady"):
+    for spec in ("search:playouts=2,candidates=2,player=(greedy)", "greedy"):
         player = agents.make(spec)
         player.reset(9)
         chosen.append(player.act(batch.views()).tolist())
-    assert chosen[0] == chosen[1] and chosen[2] == chosen[3]
+    assert chosen[0] == chosen[1]
 
 
 def test_halving_keeps_the_best_within_its_budget() -> None:
@@ -167,7 +203,31 @@ def test_halving_keeps_the_best_within_its_budget() -> None:
         return np.repeat(actions[None, :] % 7, stop - first, axis=0)
 
     assert halve(np.arange(10, 20), leads, Count(400)) == 13 and sum(played) <= 400
-    assert halve(np.arange(10, 20), leads, Clock(0.01)) == 13
+    assert halve(np.arange(10, 20), leads, Clock(0.01)) == halve(np.arange(10, 20), leads, Clock(0.01, True), 8) == 13
+    played.clear()
+    assert halve(np.arange(10, 20), leads, Count(15)) == 10 and sum(played) == 10  # a second round would be too much
+
+
+def test_a_clock_is_kept_where_a_round_takes_long() -> None:
+    """Each round takes 20 ms however few its play-outs: there is time for two."""
+    rounds = []
+
+    def leads(actions: np.ndarray, first: int, stop: int) -> np.ndarray:
+        rounds.append(stop - first)
+        time.sleep(0.02)
+        return np.zeros((stop - first, len(actions)))
+
+    halve(np.arange(10), leads, Clock(0.05, True), 8)
+    assert len(rounds) == 2 and rounds[0] == 8
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("preset", ["classic", "fechado", "online", "mini"])
+def test_the_first_of_the_promising_actions_is_what_the_style_plays(preset: str, style: str) -> None:
+    for game in random_moments(preset, 8, 0.2):
+        if not game.over:
+            first = promising(game.view(game.seat), weights_of(style, game.rules), 4)[0]
+            assert first == asked(agents.make(style), game), f"{game}"
 
 
 def test_halving_keeps_to_the_first_action_where_it_does_not_know_better() -> None:
@@ -176,9 +236,11 @@ def test_halving_keeps_to_the_first_action_where_it_does_not_know_better() -> No
     assert halve(np.arange(2), lambda actions, first, stop: rng.normal(size=(stop - first, 2)) + actions, Count(2)) == 0
 
 
-@pytest.mark.parametrize("option", ["playouts=0", "threads=0", "ms=-1", "style=stedy", "player=stedy"])
+@pytest.mark.parametrize(
+    "option", ["playouts=0", "threads=0", "ms=-1", "style=stedy", "player=stedy", "player=greedy,threads=2"]
+)
 def test_search_refuses_what_makes_no_sense(option: str) -> None:
-    with pytest.raises(AgentError):
+    with pytest.raises(AgentError, match=r"is not allowed|did you mean 'steady'"):
         agents.make(f"search:{option}")
 
 
