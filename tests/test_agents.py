@@ -35,6 +35,47 @@ class NoAgent:
     """Has no `act`."""
 
 
+class Raising(LastLegal):
+    """Can't be made."""
+
+    def __init__(self):
+        raise RuntimeError("no luck\n" + 400 * "x")
+
+
+class Bare(agents.Agent):
+    """Inherits the `__init__` of a protocol."""
+
+    def reset(self, seed):
+        pass
+
+    def act(self, views):
+        return views.legal[views.offsets[:-1]].astype(np.int64)
+
+
+class Typed(Bare):
+    """Options of every kind: declared, in quotes, in a union, told by a default, not told."""
+
+    def __init__(
+        self,
+        loose,
+        quoted: "int" = 0,
+        maybe: float | None = None,
+        either: "int | str" = 0,
+        number=7,
+        flag=False,
+        nothing=None,
+        **others: int,
+    ):
+        self.options = {name: value for name, value in locals().items() if name not in ("self", "others", "__class__")}
+
+
+class Unknown(Bare):
+    """One of its types is a name that only a type checker knows."""
+
+    def __init__(self, rules: "Rulez | None" = None, depth: int = 1):  # noqa: F821
+        self.options = {"rules": rules, "depth": depth}
+
+
 def views_of(text: str, **fields):
     """A position as a batch of one: (game, views)."""
     game = Game.from_position(text, seed=1)
@@ -88,13 +129,70 @@ def test_every_name_is_listed_and_the_plain_ones_can_be_made():
         ("tests.test_agentz:LastLegal", "No module named 'tests.test_agentz'"),
         ("tests.test_agents:NoAgent", "has no reset(seed) and act(views)"),
         ("tests.test_agents:LastLegal:lowest=perhaps", "should be a value of type bool"),
+        ("", "an empty spec names no agent; known: greedy, "),
+        ("search:ms=1,ms=2", "agent 'search:ms=1,ms=2' is given 'ms' twice"),
+        ("partners:lower=(steady,upper=steady", "opens a bracket and does not close it: 'lower=(steady,upper=steady'"),
+        ("partners:lower=steady),upper=greedy", "closes a bracket that it has not opened: ')' after 'lower=steady'"),
+        ("tests.test_agents:Typed:loose=1,maybe=x", "maybe='x' should be a value of type float or none"),
+        ("tests.test_agents:Typed:loose=1,number=x", "number='x' should be a value of type int"),
+        ("tests.test_agents:Typed:loose=1,other=2", "no option 'other'"),
+        ("tests.test_agents:Raising", "agent 'tests.test_agents:Raising' can't be made: RuntimeError: no luck xxx"),
+        (".x:Y", "no agent '.x:Y': TypeError: "),
+        ("math:pi", "no agent 'math:pi': it is no class with reset(seed) and act(views), but a float"),
+        ("builtins:int", "no agent 'builtins:int': it is no class with reset(seed) and act(views), but a type"),
+        ("os:environ", "no agent 'os:environ': it is no class with reset(seed) and act(views), but a _Environ"),
     ],
 )
 def test_a_wrong_spec_is_refused_in_one_line(spec, message):
     with pytest.raises(agents.AgentError) as error:
         agents.make(spec)
     assert message in str(error.value)
-    assert "\n" not in str(error.value)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def", "SyntaxError: invalid syntax"),
+        ("import nowhere_at_all", "ModuleNotFoundError: No module named 'nowhere_at_all'"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_refused_in_one_line(source, message, tmp_path, monkeypatch):
+    (tmp_path / "unfit.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(agents.AgentError) as error:
+        agents.make("unfit:Agent:depth=3")
+    assert str(error.value).startswith(f"no agent 'unfit:Agent': {message}") and "\n" not in str(error.value)
+
+
+def test_an_agent_without_an_init_of_its_own_has_no_options():
+    assert isinstance(agents.make("tests.test_agents:Bare"), agents.Agent)
+
+
+def test_an_option_is_read_as_its_type_says():
+    given = {"loose": "5", "quoted": "5", "maybe": "0.5", "either": "5", "number": "5", "flag": "yes", "nothing": "5"}
+    meant = {"loose": "5", "quoted": 5, "maybe": 0.5, "either": 5, "number": 5, "flag": True, "nothing": "5"}
+    text = ",".join(f"{name}={value}" for name, value in given.items())
+    assert agents.make(f"tests.test_agents:Typed:{text}").options == meant
+    assert agents.make("tests.test_agents:Typed:loose=x,either=x,maybe=None").options["either"] == "x"
+    assert agents.make("tests.test_agents:Unknown:depth=5").options == {"rules": None, "depth": 5}
+
+
+def test_types_are_read_where_annotations_are_kept_as_text(tmp_path, monkeypatch):
+    lines = "from __future__ import annotations", "from tests.test_agents import Bare", "class Mine(Bare):"
+    init = " def __init__(self, share: float | None): self.share = share"
+    (tmp_path / "kept.py").write_text("\n".join([*lines, init]))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert agents.make("kept:Mine:share=0.5").share == 0.5
+    assert agents.make("kept:Mine:share=none").share is None
+
+
+def test_the_folder_of_a_run_may_have_any_name(tmp_path):
+    folder = tmp_path / "lr=3,seed=2 (old"
+    folder.mkdir()
+    with pytest.raises(agents.AgentError, match=r"no checkpoint in .*old"):
+        agents.make(str(folder))
 
 
 def test_an_agent_from_outside_with_options():
