@@ -10,17 +10,18 @@ import re
 import secrets
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
-from typing import Annotated, TextIO
+from typing import Annotated, NamedTuple, TextIO
 
 import numpy as np
 import typer
 
 from agents.base import Agent, AgentError, Array, nearest
-from agents.registry import make
+from agents.registry import make, reason
 from agents.scripted import weights_of
-from buraco_env import KINDS, OBSERVATION, BatchEnv, Game, IllegalAction, Rules, RulesError, View, Views
+from buraco_env import KINDS, OBSERVATION, BatchEnv, Game, Rules, RulesError, View, Views
 from buraco_env.cards import card_text, parse_card
 from buraco_env.kernel.deal import MAX_DERIVED_SEED
 from buraco_env.match import Ledger, deal_seed
@@ -36,6 +37,7 @@ VERBS = ("draw", "take pile", "meld", "lay off", "swap", "discard", "end turn")
 GROUPS = {"Draw": ("draw", "take pile"), "Meld": ("meld",), "Lay off": ("lay off", "swap"), "End the turn": ("",)}
 SMALL = {*" ".join(VERBS).split(), "on", "into", "set", "low", "high"}  # words of an action that are no cards
 LETTERS = str.maketrans("♣♦♥♠", "CDHS")
+TEN = re.compile(r"\b10(?=[CDHS]\b)|(?<=set )10\b", re.IGNORECASE)  # elsewhere T is how a verb begins
 WIDTH = 78
 RULER = "\n" + "=" * WIDTH
 COMMANDS = {
@@ -54,11 +56,36 @@ a joker, a star marks a wild. In the table canastas stand in brackets, as does t
 """
 
 
-def asked(agent: Agent, game: Game) -> int:
-    """What an agent plays in a game: it sees what the seat to move may know."""
-    batch = BatchEnv(1, game.rules, seed=0)
-    batch.restore(np.array([game.record], batch.records.dtype))
-    return int(agent.act(batch.views())[0])
+class Guest(NamedTuple):
+    """An agent at a person's table, and the spec that an AgentError names where it fails."""
+
+    spec: str
+    agent: Agent
+
+    def reset(self, seed: int) -> None:
+        """Start anew with this seed."""
+        with _faults_of(self.spec):
+            self.agent.reset(seed)
+
+    def choose(self, game: Game) -> int:
+        """The legal id that it plays in a game, of which it sees what the seat to move may know."""
+        batch = BatchEnv(1, game.rules, seed=0)
+        batch.restore(np.array([game.record], batch.records.dtype))
+        with _faults_of(self.spec):
+            chosen = np.asarray(self.agent.act(batch.views()))
+            if chosen.shape != (1,) or chosen.dtype.kind not in "iu":
+                raise TypeError(f"expected one id, got shape {chosen.shape} of {chosen.dtype}")
+            game.copy().play(int(chosen[0]))  # raises IllegalAction with the reason
+        return int(chosen[0])
+
+
+@contextmanager
+def _faults_of(spec: str) -> Iterator[None]:
+    """Make any error an AgentError of one line that names an agent."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # of a class that anybody may have written
+        raise AgentError(f"{spec} failed: {reason(error)}") from error
 
 
 class Human:
@@ -70,7 +97,7 @@ class Human:
     takes_time = True
 
     def __init__(self, hint: str = HINT) -> None:
-        self.hint, self.adviser = hint, make(hint)
+        self.adviser = Guest(hint, make(hint))
         self.source: TextIO | None = None
         self.out: TextIO | None = None
         self.reset(0)
@@ -87,11 +114,19 @@ class Human:
     def ask(self, prompt: str) -> str:
         """The next line of input; KeyboardInterrupt, as by Ctrl-C, where the person quits or the input ends."""
         self.say(prompt, end="")
-        line = (self.source or sys.stdin).readline()
+        line = self._line()
         answer = ALIASES.get(line.strip().lower(), line.strip())
         if not line or answer.lower() == "quit":
             raise KeyboardInterrupt  # which is no Exception: nobody should take it for a fault
         return answer
+
+    def _line(self) -> str:
+        """The next line of input, "" at its end; nothing comes from a stream that is closed or can't be read either."""
+        source = self.source or sys.stdin  # which is None in a process that was started without
+        try:
+            return "" if source is None or source.closed else source.readline()
+        except OSError:  # the terminal is gone, say
+            return ""
 
     def act(self, views: Views) -> Array:
         """What the person answers in each view, one after the other: [n] int64."""
@@ -125,18 +160,25 @@ class Human:
             return f"can't undo: {no_undo}"
         if command == "help":
             return HELP + "\n".join(f"  {name:<6} {line}" for name, line in COMMANDS.items())
-        tell = {"": screen, "hint": self.advice, "rules": lambda view: describe(view.rules), "seen": seen}
+        tell = {"": screen, "hint": self._hint, "rules": lambda view: describe(view.rules), "seen": seen}
         return tell[command](view)
+
+    def _hint(self, view: View) -> str:
+        """The advice, or why there is none: a game goes on without."""
+        try:
+            return self.advice(view)
+        except AgentError as error:
+            return f"no hint: {error}"
 
     def advice(self, view: View) -> str:
         """What the adviser plays, and the mean lead after the three best actions, by play-outs of `steady`."""
-        actions, choice = np.array(view.legal_actions(), np.int64), asked(self.adviser, view.resample(0))
+        actions, choice = np.array(view.legal_actions(), np.int64), self.adviser.choose(view.resample(0))
         weights, seeds = weights_of("steady", view.rules), np.random.default_rng(self.seed).integers(0, 2**62, DEALS)
         first = view.compare(actions, seeds[: max(1, 4 * DEALS // len(actions))], weights).mean(0)
         some = np.union1d(actions[np.argsort(-first, kind="stable")[:3]], choice)
         means = view.compare(some, seeds, weights).mean(0)
         lines = [f"  {means[at]:+6.0f}  {view.describe(int(some[at]))}" for at in np.argsort(-means, kind="stable")]
-        head = f"{self.hint} plays: {view.describe(choice)}\nyour lead at the end, the mean of {DEALS} deals"
+        head = f"{self.adviser.spec} plays: {view.describe(choice)}\nyour lead at the end, the mean of {DEALS} deals"
         return "\n".join([f"{head} of the cards you can't see, played on by `steady`:", *lines])
 
 
@@ -159,7 +201,7 @@ def read(view: View, answer: str) -> int:
 
 def as_written(answer: str) -> str:
     """An answer as an action is written: the verb in full, where its beginning is clear, cards in capitals."""
-    words = answer.translate(LETTERS).replace("10", "T").split()
+    words = TEN.sub("T", answer.translate(LETTERS)).split()
     begun = [verb.split() for verb in VERBS if verb.startswith(words[0].lower())]
     if len(begun) == 1:
         (verb,) = begun
@@ -170,9 +212,10 @@ def as_written(answer: str) -> str:
 
 def _by_beginning(view: View, answer: str, words: str, unread: str) -> int:
     """The one legal id whose words begin like these; `unread`: why they are no whole action."""
-    actions, parts = view.legal_actions(), map(re.escape, words.replace("*", "").split())
-    begun = re.compile(r"\S* ".join(parts), re.IGNORECASE)
-    found = [action for action in actions if begun.match(view.describe(action))]
+    actions, parts = view.legal_actions(), [word.replace("*", "") for word in words.split()]
+    begun = re.compile(r"\S* ".join(map(re.escape, parts)), re.IGNORECASE)
+    # a word of stars alone says nothing, and anything begins with nothing
+    found = [action for action in actions if all(parts) and begun.match(view.describe(action))]
     if len(found) == 1:
         return found[0]
     if found:
@@ -196,7 +239,7 @@ def screen(view: View, news: Sequence[Event] = ()) -> str:
 
 def _standing(view: View) -> str:
     """Points that lie open, and the match where one has begun."""
-    rules, before = view.rules, view.resample(0).record.match_score.tolist()
+    rules, before = view.rules, view.match_scores
     lying = [sum(meld.points + meld.bonus for meld in melds) for melds in view.melds]
     parts = [f"{_team(t, view.team)}: {lying[t] + rules.bonus_morto * view.morto_taken(t)}" for t in (0, 1)]
     match = f"\nmatch so far   {before[0]} to {before[1]}, target {rules.target}" if any(before) else ""
@@ -288,7 +331,7 @@ def score_sheet(game: Game, seat: int) -> str:
 class Table:
     """A deal that a person plays in one seat and agents in the others; `game` is how it stands."""
 
-    def __init__(self, game: Game, seat: int, person: Human, others: dict[int, Agent]) -> None:
+    def __init__(self, game: Game, seat: int, person: Human, others: dict[int, Guest]) -> None:
         self.game, self.seat, self.person, self.others = game, seat, person, others
         self.news: list[Event] = []  # since the person's last action
         self._before: list[Game] = []  # the game before each action of the person that can be taken back
@@ -332,27 +375,28 @@ class Table:
     def _ask_agent(self) -> None:
         seat, before = self.game.seat, self.game.copy()
         try:
-            choice = asked(self.others[seat], before)
-            self.game.play(choice)
-        except IllegalAction as error:
-            raise AgentError(f"player {seat} answered with an illegal action: {error}") from None
+            choice = self.others[seat].choose(before)
+        except AgentError as error:
+            raise AgentError(f"player {seat}, {error}") from error
+        self.game.play(choice)
         self.news.append((seat, before.describe(choice)))
         if self.game.morto_taken(seat % 2) > before.morto_taken(seat % 2):
             self.news.append((seat, "take a morto"))
 
 
-def seated(rules: Rules, seat: int, partner: str, against: str, seed: int) -> dict[int, Agent]:
+def seated(rules: Rules, seat: int, partner: str, against: str, seed: int) -> dict[int, Guest]:
     """The agents of the seats that the person leaves; AgentError if there is no such seat or agent."""
     if not 0 <= seat < rules.num_seats:
         raise AgentError(f"seat {seat} is not at this table; seats: 0 to {rules.num_seats - 1}")
     free = (other for other in range(rules.num_seats) if other != seat)
-    others = {other: make(partner if other % 2 == seat % 2 else against) for other in free}
-    for agent in others.values():
-        agent.reset(seed)
+    specs = {other: partner if other % 2 == seat % 2 else against for other in free}
+    others = {other: Guest(spec, make(spec)) for other, spec in specs.items()}
+    for guest in others.values():
+        guest.reset(seed)
     return others
 
 
-def play_match(rules: Rules, seed: int, seat: int, person: Human, others: dict[int, Agent]) -> Ledger:
+def play_match(rules: Rules, seed: int, seat: int, person: Human, others: dict[int, Guest]) -> Ledger:
     """The account of a match that is over; after each deal the person is told how it stands."""
     ledger = Ledger(rules)
     while not ledger.over:

@@ -3,6 +3,8 @@
 import io
 import random
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,8 +12,8 @@ import typer
 from typer.testing import CliRunner
 
 import agents
-from agents.human import Human, Table, asked, main, play_match, read, recent, reckoning, seated
-from buraco_env import BatchEnv, Game, IllegalAction, Rules, rule_names
+from agents.human import Guest, Human, Table, main, play_match, read, recent, reckoning, seated
+from buraco_env import BatchEnv, Game, Rules, rule_names
 from tests.positions import random_moments
 from tests.test_view import hidden_swapped
 
@@ -71,6 +73,7 @@ POSITION = TABLE + "phase meld\nhand 0: TH 7H 6H KC KD KS 3D 9H"
     [
         ("dis 7h", "discard 7H"),
         ("di 10♥", "discard TH"),
+        ("DI 10h", "discard TH"),
         ("lay 9h", "lay off 9H on set 9"),
         ("sw 6h", "swap 6H into 4H-7H"),
         ("meld kc", "meld KC KD KS"),
@@ -95,6 +98,12 @@ def test_a_clear_beginning_will_do(answer: str, action: str) -> None:
         ("lay 7h on 3s-5s", "names no meld of your team: 4H-7H, set 9"),
         ("hnt", "'hnt' is no answer here; did you mean 'hint'?"),
         ("(*", "or a number from 1 to "),
+        ("*", "'*' is no answer here"),
+        ("** meld", "'** meld' is no answer here"),
+        ("* d", "'* d' is no answer here"),
+        ("meld *", "no legal action begins so: "),
+        ("10 pile", "'10 pile' is no answer here"),
+        ("10 *", "'10 *' is no answer here"),
     ],
 )
 def test_a_wrong_answer_is_explained_and_asked_again(answer: str, message: str) -> None:
@@ -165,7 +174,7 @@ def test_a_hint_is_what_the_adviser_plays_and_what_it_expects() -> None:
     shown = person.out.getvalue()
     adviser = agents.make("search:playouts=40")
     adviser.reset(5)
-    assert f"search:playouts=40 plays: {game.describe(asked(adviser, game))}\n" in shown
+    assert f"search:playouts=40 plays: {game.describe(Guest('', adviser).choose(game))}\n" in shown
     leads = [int(line.split()[0]) for line in shown.splitlines() if re.match(r" +[+-]\d", line)]
     assert len(leads) in (3, 4) and leads == sorted(leads, reverse=True)
 
@@ -232,24 +241,85 @@ def test_a_match_goes_on_to_its_target() -> None:
     assert "wins the match" in shown.splitlines()[-1]
 
 
-def test_an_agent_that_breaks_the_rules_is_named() -> None:
-    class Cheat:
-        def reset(self, seed):
-            pass
+@pytest.mark.parametrize("answer", ["*", "* draw", "10 *", "10 pile"])
+def test_a_stray_answer_plays_nothing_where_one_action_is_left(answer: str) -> None:
+    view = Game.from_position(TABLE + "phase draw\nhand 0: TH JH 3D\npile: 3S", seed=1).view(0)
+    with pytest.raises(ValueError, match="is no answer here"):
+        read(view, answer)
 
-        def act(self, views):
-            return np.array([3165])
 
-    game = Game("classic", seed=1, starter=1)
-    with pytest.raises(agents.AgentError, match="player 1 answered with an illegal action: end turn") as error:
-        Table(game, 0, sitting(""), {1: Cheat()}).play()
-    assert not isinstance(error.value, IllegalAction)
+def test_a_set_of_tens_is_named_in_digits_too() -> None:
+    text = "rules classic\nseat 0   turn 8\nteam 0: TC TD TS\nphase meld\nhand 0: TH 7H"
+    game = Game.from_position(text, seed=1)
+    assert game.describe(read(game.view(0), "lay 10h on set 10")) == "lay off TH on set T"
+
+
+class Bad:
+    """An agent that fails: by an error, by leaving the program, or by what it answers."""
+
+    def __init__(self, how: str):
+        self.how = how
+
+    def reset(self, seed):
+        if self.how == "reset":
+            raise RuntimeError("not today")
+
+    def act(self, views):
+        if self.how == "exit":
+            raise SystemExit(0)
+        if self.how == "error":
+            raise RuntimeError("out of ideas\nand of words")
+        answers = {"empty": [], "shape": [[0]], "text": ["draw"], "nothing": None, "far": [10**6], "illegal": [3165]}
+        return np.array(answers[self.how])
+
+
+FAULTS = {
+    "reset": "RuntimeError: not today",
+    "error": "RuntimeError: out of ideas and of words",
+    "exit": "SystemExit: 0",
+    "empty": "TypeError: expected one id, got shape (0,) of float64",
+    "shape": "TypeError: expected one id, got shape (1, 1) of int64",
+    "text": "TypeError: expected one id, got shape (1,) of <U4",
+    "nothing": "TypeError: expected one id, got shape () of object",
+    "far": "IllegalAction: 1000000 is no action id: ids are 0 to ",
+    "illegal": "IllegalAction: end turn: draw a card or take the pile first",
+}
+
+
+@pytest.mark.parametrize(("how", "fault"), FAULTS.items())
+def test_an_agent_that_fails_in_a_seat_is_named_in_one_line(how: str, fault: str) -> None:
+    spec = f"tests.test_human:Bad:how={how}"
+    done = command("--seed", "7", "--against", spec, text=ONES)
+    assert done.exit_code == 2 and f"{spec} failed: {fault}" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert how == "reset" or "error: player " in done.stderr
+
+
+@pytest.mark.parametrize("how", sorted(set(FAULTS) - {"reset"}))
+def test_a_hint_that_fails_says_so_and_the_game_goes_on(how: str) -> None:
+    person = sitting("hint\n1\n", hint=f"tests.test_human:Bad:how={how}")
+    view = Game.from_position(TABLE + "phase draw\nhand 0: TH JH 3D\npile: 3S", seed=1).view(0)
+    assert person.decide(view, [], "") == view.legal_actions()[0]
+    assert f"no hint: {person.adviser.spec} failed: {FAULTS[how]}" in person.out.getvalue()
 
 
 @pytest.mark.parametrize("text", ["", "quit\n", "1\nQ\n"])
 def test_one_may_leave(text: str) -> None:
     done = command("--seed", "7", text=text)
     assert done.exit_code == 0 and done.output.endswith("\nYou have left the table.\n")
+
+
+@pytest.mark.parametrize("redirection", ["<&-", "0>/dev/null", "</dev/null"])
+def test_an_input_that_is_closed_has_ended(redirection: str) -> None:
+    line = f"exec {sys.executable} -m agents.human --seed 7 --hint steady {redirection}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.endswith("\nYou have left the table.\n")
+
+
+def test_a_closed_stream_has_ended() -> None:
+    person = sitting("1\n")
+    person.source.close()
+    with pytest.raises(KeyboardInterrupt):
+        person.ask("")
 
 
 def test_ctrl_c_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
