@@ -1,6 +1,8 @@
 """The evaluator's own gates: a against a is 0, (a, b) is −(b, a), batches and workers change nothing."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +15,8 @@ from agents import make
 from agents.neural import Neural
 from buraco_env import BatchEnv
 from tests.test_agents import untrained
-from train.evaluate import FAULT_POINTS, Games, ask, compare, join, play_pairs, summarise, wilson
+from train.config import ConfigError
+from train.evaluate import FAULT_POINTS, PATIENCE, Games, ask, compare, in_time, join, play_pairs, summarise, wilson
 from train.report import notes
 from train.seeds import deal_seeds
 
@@ -94,26 +97,90 @@ def test_an_agent_that_fails_loses_those_deals_and_is_named(how):
 
 
 class Slow:
-    """Takes its time where the hand has at least so many cards."""
+    """Takes its time where the hand has at least so many cards, and a little for each view."""
 
-    def __init__(self, cards: int = 0):
-        self.cards = cards
+    def __init__(self, cards: int = 0, each: float = 0.0):
+        self.cards, self.each = cards, each
+        self.asked = []  # how many views, each time
 
     def reset(self, seed):
         pass
 
     def act(self, views):
+        self.asked.append(len(views))
+        time.sleep(self.each * len(views))
         if max(len(views[i].hand) for i in range(len(views))) >= self.cards:
             time.sleep(5)
         return views.legal[views.offsets[:-1]].astype(np.int64)
 
 
 def test_an_agent_that_takes_too_long_loses_only_where_it_does():
-    batch = BatchEnv(8, "classic", seed=1)
-    chosen, faulty = ask(Slow(), batch, np.arange(8), seconds=0.01)
-    assert faulty.all() and chosen.tolist() == [-1] * 8
-    chosen, faulty = ask(Slow(cards=12), batch, np.arange(8), seconds=5)
-    assert not faulty.any()
+    batch = BatchEnv(64, "classic", seed=1)
+    for _ in range(60):
+        batch.step(batch.sample())
+    sizes = np.array([len(view.hand) for view in batch.views()])
+    many, few = np.flatnonzero(sizes >= 12)[:3], np.flatnonzero(sizes < 12)[:3]
+    index = np.stack([many, few], 1).ravel()  # by turns: it is slow, but never for long
+    chosen, faulty = ask(Slow(cards=12), batch, index, seconds=0.2)
+    assert faulty.tolist() == [True, False] * 3
+    assert chosen.tolist() == [c for i in few for c in (-1, batch.legal[batch.offsets[i]])]
+
+
+def test_an_agent_that_never_answers_is_not_asked_for_long():
+    batch, agent = BatchEnv(30, "classic", seed=1), Slow()
+    chosen, faulty = ask(agent, batch, np.arange(30), seconds=0.01)
+    assert faulty.all() and chosen.tolist() == [-1] * 30
+    assert agent.asked == [30, 12] + [1] * PATIENCE
+
+
+def test_a_slow_agent_is_asked_in_lots():
+    batch, agent = BatchEnv(30, "classic", seed=1), Slow(cards=99, each=0.03)
+    chosen, faulty = ask(agent, batch, np.arange(30), seconds=0.05)
+    assert agent.asked == [30, 12, 12, 6]
+    assert not faulty.any() and (chosen == batch.legal[batch.offsets[:-1]]).all()
+
+
+def test_an_error_is_looked_for_in_lots():
+    batch = BatchEnv(30, "classic", seed=1)
+
+    class Once(Slow):
+        def act(self, views):
+            if 14 in views.index:
+                raise RuntimeError
+            return super().act(views)
+
+    agent = Once(cards=99)
+    assert np.flatnonzero(ask(agent, batch, np.arange(30))[1]).tolist() == [14]
+    assert agent.asked == [12] + [1] * 11 + [6]
+
+
+def alarms():
+    """What rings when, and how: all that a limit of time has to leave as it was."""
+    return signal.getitimer(signal.ITIMER_REAL), signal.getsignal(signal.SIGALRM)
+
+
+def test_a_limit_of_time_interrupts_and_gives_back():
+    assert in_time(lambda: 7, 5) == 7
+    with pytest.raises(TimeoutError, match=r"no answer in 0\.01 s"):
+        in_time(lambda: time.sleep(5), 0.01)
+
+
+def test_an_alarm_that_comes_late_does_nothing():
+    before = alarms()
+    ring = in_time(lambda: signal.getsignal(signal.SIGALRM), 5)
+    assert callable(ring) and alarms() == before
+    ring(signal.SIGALRM, None)
+
+
+def test_an_alarm_is_put_off_whenever_it_rings():
+    before, late = alarms(), 0
+    for seconds in np.random.default_rng(1).uniform(1e-6, 3e-5, 5000).tolist():
+        try:
+            in_time(lambda: sum(range(200)), seconds)
+        except TimeoutError:
+            late += 1
+        assert alarms() == before
+    assert late
 
 
 class Broken:
@@ -134,6 +201,33 @@ class Broken:
 def test_an_agent_that_cannot_start_or_leaves_loses_every_deal(how):
     games = play_pairs(Broken(how), make("random"), "mini", SEEDS[:3])
     assert (games.points == -FAULT_POINTS).all() and games.faults == (6, 0)
+
+
+class Person(Slow):
+    """Must not be asked from another process, which has no terminal."""
+
+    takes_time = True
+
+    def act(self, views):
+        assert os.environ["BURACO_TEST_HOME"] == str(os.getpid())
+        return super().act(views)
+
+
+def test_a_person_is_asked_in_this_process(monkeypatch):
+    monkeypatch.setenv("BURACO_TEST_HOME", str(os.getpid()))
+    assert compare("tests.test_evaluate:Person:cards=99", "random", "mini", pairs=100, workers=2).faults == (0, 0)
+
+
+class Dying(Slow):
+    """Takes its process with it."""
+
+    def act(self, views):
+        os._exit(3)
+
+
+def test_a_worker_that_dies_is_told_of_in_one_line():
+    with pytest.raises(ConfigError, match=r"^tests\.test_evaluate:Dying against random: a process .* died"):
+        compare("tests.test_evaluate:Dying", "random", "mini", pairs=100, workers=2)
 
 
 def test_partners_sit_in_their_seats():
@@ -202,6 +296,8 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path):
     [
         (["gredy", "random"], "error: no agent 'gredy'; did you mean 'greedy'?"),
         (["greedy", "random", "--rules", "clasic"], "'classic'"),
+        (["greedy", "random", "--json", "tests"], "error: tests can't be written: it is a folder; give a file, say "),
+        (["greedy", "random", "--json", "no/r.json"], "error: no/r.json can't be written: there is no folder no"),
     ],
 )
 def test_the_command_refuses_in_one_line(arguments, message):

@@ -10,16 +10,17 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import NormalDist
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import numpy as np
 import torch
@@ -38,10 +39,12 @@ FAULT_POINTS = 1000  # what an agent that raises, takes too long or answers with
 SECONDS_A_DECISION = 10.0  # more is too long
 SECONDS_TO_START = 120.0  # an agent's first answer, which may compile, and which doesn't count
 LONGEST_BATCH = 12  # a batch may take as long as so many decisions
-PATIENCE = 3  # decisions that take too long one after the other: the rest of the batch is not asked
+PATIENCE = 3  # decisions that take too long alone, one after the other: the rest of the batch is not asked
 PAIRS_AT_ONCE = 256
 PAIRS_WORTH_A_WORKER = 50  # a process takes seconds to start
 CONFIDENCE = 0.95
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -111,74 +114,98 @@ def play_pairs(a: Agent, b: Agent, rules: str, seeds: Array, seed: int = 0) -> G
 def start(agent: Agent, batch: BatchEnv, seed: int) -> bool:
     """Reset an agent, and let it answer once so that nothing is compiled on the clock; false if it can't be reset."""
     try:
-        with time_limit(SECONDS_TO_START):
-            agent.reset(seed)
-            if not getattr(agent, "takes_time", False):
-                with suppress(Exception, SystemExit):  # it will be asked again
-                    agent.act(batch.views(np.zeros(1, np.int64)))
-                agent.reset(seed)
+        in_time(partial(_warm_up, agent, batch, seed), SECONDS_TO_START)
     except (Exception, SystemExit):  # any error of any agent is its fault
         return False
     return True
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in what is still running after so many seconds.
+def _warm_up(agent: Agent, batch: BatchEnv, seed: int) -> None:
+    agent.reset(seed)
+    if not _takes_time(agent):
+        with suppress(Exception, SystemExit):  # it will be asked again
+            agent.act(batch.views(np.zeros(1, np.int64)))
+        agent.reset(seed)
 
-    It interrupts Python code of the main thread, where the system has alarms; elsewhere it raises at the end.
+
+def _takes_time(agent: Agent) -> bool:
+    """Whether a person answers, who has no limit of time and one terminal."""
+    return bool(getattr(agent, "takes_time", False))
+
+
+def in_time(work: Callable[[], T], seconds: float) -> T:
+    """What the work gives; TimeoutError if it takes more than so many seconds.
+
+    Python code of the main thread is interrupted, where the system has alarms; elsewhere the work is done to its end.
     """
     begin = time.monotonic()
     alarms = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    given = _alarmed(work, seconds) if alarms else work()
+    if time.monotonic() - begin > seconds:
+        raise _late(seconds)
+    return given
+
+
+def _late(seconds: float) -> TimeoutError:
+    return TimeoutError(f"no answer in {seconds:g} s")
+
+
+def _alarmed(work: Callable[[], T], seconds: float) -> T:
+    """What the work gives; an alarm raises TimeoutError in it, and is put off in any case.
+
+    That is why it is no context manager: there an alarm may ring between the body and the code that puts it off.
+    """
+    running = True
 
     def ring(*_: object) -> None:
-        raise TimeoutError(f"no answer in {seconds:g} s")
+        if running:
+            raise _late(seconds)
 
-    if alarms:
-        handler = signal.signal(signal.SIGALRM, ring)
-        timer = signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again each second: an agent may catch it
+    timer, handler = signal.getitimer(signal.ITIMER_REAL), signal.getsignal(signal.SIGALRM)
     try:
-        yield
-    finally:
-        if alarms:
-            signal.setitimer(signal.ITIMER_REAL, *timer)
-            signal.signal(signal.SIGALRM, handler)
-    if time.monotonic() - begin > seconds:
-        ring()
+        try:
+            signal.signal(signal.SIGALRM, ring)
+            signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again each second: an agent may catch it
+            return work()
+        finally:
+            running = False
+    finally:  # of its own, for an alarm that rings just before `running` is false
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
 
 
 def ask(agent: Agent, batch: BatchEnv, index: Array, seconds: float = SECONDS_A_DECISION) -> tuple[Array, Array]:
     """What an agent answers in the deals of `index` [m], and in which of them it failed: [m] int64, [m] bool.
 
-    Where the whole batch fails, each view is asked alone, so that only the deals at fault are lost.
+    Where the whole batch fails it is asked in lots, and where a lot fails each view alone: only the deals at fault are
+    lost, and a slow agent may answer a large batch.
     """
-    if not len(index):
-        return np.empty(0, np.int64), np.empty(0, bool)
-    try:
-        unhurried = getattr(agent, "takes_time", False)  # a person
-        with nullcontext() if unhurried else time_limit(seconds * min(len(index), LONGEST_BATCH)):
-            chosen = np.asarray(agent.act(batch.views(index)))
-        if chosen.shape != (len(index),) or chosen.dtype.kind not in "iu":
-            raise TypeError(f"expected {len(index)} ids, got shape {chosen.shape} of {chosen.dtype}")
-    except (Exception, SystemExit):  # any error of any agent is its fault
-        return _ask_each(agent, batch, index, seconds)
+    chosen, faulty = np.full(len(index), -1), np.ones(len(index), bool)
+    waiting, slow = [np.arange(len(index))] if len(index) else [], 0
+    while waiting and slow < PATIENCE:
+        part, begin = waiting.pop(), time.monotonic()
+        try:
+            chosen[part], faulty[part] = _ask_at_once(agent, batch, index[part], seconds)
+            slow = 0
+        except (Exception, SystemExit):  # any error of any agent is its fault
+            if len(part) > 1:
+                size = LONGEST_BATCH if len(part) > LONGEST_BATCH else 1
+                waiting += reversed(np.split(part, range(size, len(part), size)))
+            else:
+                slow = slow + 1 if time.monotonic() - begin > seconds else 0
+    return chosen, faulty
+
+
+def _ask_at_once(agent: Agent, batch: BatchEnv, index: Array, seconds: float) -> tuple[Array, Array]:
+    """`ask`, all views in one batch; any error is let through."""
+    answer = partial(agent.act, batch.views(index))
+    limit = seconds * min(len(index), LONGEST_BATCH)
+    chosen = np.asarray(answer() if _takes_time(agent) else in_time(answer, limit))
+    if chosen.shape != (len(index),) or chosen.dtype.kind not in "iu":
+        raise TypeError(f"expected {len(index)} ids, got shape {chosen.shape} of {chosen.dtype}")
     at, offsets = segments(batch.offsets, index)
     matches = batch.legal[at] == np.repeat(chosen, np.diff(offsets))
     return chosen.astype(np.int64), ~np.logical_or.reduceat(matches, offsets[:-1])
-
-
-def _ask_each(agent: Agent, batch: BatchEnv, index: Array, seconds: float) -> tuple[Array, Array]:
-    """`ask`, one view at a time."""
-    chosen, faulty, slow = np.full(len(index), -1), np.ones(len(index), bool), 0
-    if len(index) == 1:
-        return chosen, faulty
-    for place in range(len(index)):
-        begin = time.monotonic()
-        chosen[place : place + 1], faulty[place : place + 1] = ask(agent, batch, index[place : place + 1], seconds)
-        slow = slow + 1 if time.monotonic() - begin > seconds else 0
-        if slow == PATIENCE:
-            break
-    return chosen, faulty
 
 
 def summarise(a: str, b: str, rules: str, games: Games) -> Result:
@@ -230,14 +257,21 @@ def compare(
     """Agent a against agent b by their specs. Batches and workers make no difference to the result."""
     seeds = deal_seeds(split, pairs)
     workers = min(workers, -(-pairs // PAIRS_WORTH_A_WORKER))
+    if workers > 1 and any(_takes_time(make(spec)) for spec in (a, b)):
+        workers = 1  # a process of its own has no terminal
     size = min(PAIRS_AT_ONCE, -(-pairs // workers))
     lots = [seeds[first : first + size] for first in range(0, pairs, size)]
     work = partial(_play_specs, a, b, rules, seed)
     if workers == 1:
         return summarise(a, b, rules, join(_told(map(work, lots), tell)))
     quiet = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, with no traceback from each child
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=signal.signal, initargs=quiet) as pool:
-        return summarise(a, b, rules, join(_told(pool.map(work, lots), tell)))
+    try:
+        with ProcessPoolExecutor(workers, get_context("spawn"), initializer=signal.signal, initargs=quiet) as pool:
+            return summarise(a, b, rules, join(_told(pool.map(work, lots), tell)))
+    except BrokenProcessPool:
+        raise ConfigError(
+            f"{a} against {b}: a process that played them died; one of them ends it, or uses up the memory"
+        ) from None
 
 
 def _told(parts: Iterable[Games], tell: Callable[[int], None]) -> list[Games]:
@@ -254,6 +288,14 @@ def write_json(results: Sequence[Result], file: Path) -> None:
     file.write_text(json.dumps([result.as_json() for result in results], indent=1) + "\n", encoding="utf-8")
 
 
+def check_writable(file: Path) -> None:
+    """ConfigError if no file can be written there, which one should know before the deals are played."""
+    if not file.parent.is_dir():
+        raise ConfigError(f"{file} can't be written: there is no folder {file.parent}")
+    if file.is_dir():
+        raise ConfigError(f"{file} can't be written: it is a folder; give a file, say {file / 'result.json'}")
+
+
 @one_line_errors
 def main(
     a: Annotated[str, typer.Argument(metavar="A", help="an agent's spec, or the folder of a run")],
@@ -265,8 +307,8 @@ def main(
     workers: Annotated[int, typer.Option(min=1, help="processes that play")] = 1,
 ) -> None:
     """Play A against B on duplicate deals and print how many points a deal A is better."""
-    if json_file and not json_file.parent.is_dir():
-        raise ConfigError(f"{json_file} can't be written: there is no folder {json_file.parent}")
+    if json_file:
+        check_writable(json_file)
     results = [compare(a, b, rules, pairs, seed=seed, workers=workers)]
     show(results)
     if json_file:
