@@ -26,7 +26,7 @@ AGENTS = {
     "random": Entry("agents.random:Random", "plays any legal action"),
     **{style: Entry("agents.scripted:Scripted", title_of(style), {"style": style}) for style in STYLES},
     "scripted": Entry("agents.scripted:Scripted", "plays a style from a TOML file of weights"),
-    "search": Entry("agents.search:Search", "plays every action out, on the same deals of the hidden cards"),
+    "search": Entry("agents.search:Search", "plays the likeliest actions out, on the same deals of the hidden cards"),
     "partners": Entry("agents.partners:Partners", "two agents as partners, in the lower and the upper seat"),
     "human": Entry("agents.human:Human", "a person at the terminal, who is asked"),
     "neural": Entry("agents.neural:Neural", "plays a trained network: a checkpoint or the folder of a run"),

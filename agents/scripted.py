@@ -79,14 +79,15 @@ class Style:
 
     def __init__(self, name: str) -> None:
         self.tables = _read(name)
-        self._rows: dict[Rules, Array] = {}
+        self._rows: dict[str, Array] = {}
 
     def weights(self, rules: Rules) -> Array:
         """Its weights for some rules: [NUM_WEIGHTS] int64, in the order of WEIGHTS."""
-        if rules not in self._rows:
-            values = self.tables[""] | self.tables.get(str(rules.pile_take), {})
-            self._rows[rules] = np.array([values[name] for name, _ in WEIGHTS], np.int64)
-        return self._rows[rules].copy()
+        word = rules.pile_take
+        if word not in self._rows:
+            values = self.tables[""] | self.tables.get(word, {})
+            self._rows[word] = np.array([values[name] for name, _ in WEIGHTS], np.int64)
+        return self._rows[word].copy()
 
 
 def weights_of(style: str, rules: Rules) -> Array:
@@ -107,7 +108,7 @@ def style_text(style: str, rules: Iterable[Rules], weights: Array, title: str) -
     """
     tables, names = _read(style), [name for name, _ in WEIGHTS]
     given = dict(zip(names, weights.tolist(), strict=True))
-    for word in sorted({str(one.pile_take) for one in rules}):
+    for word in sorted({one.pile_take for one in rules}):
         tables[word] = {name: value for name, value in given.items() if value != tables[""][name]}
     lines = [f"title = {json.dumps(title, ensure_ascii=False)}"]
     for head, table in tables.items():

@@ -71,7 +71,8 @@ def test_a_style_against_itself_is_even_and_a_duel_turns_round() -> None:
     rules, seeds = Rules.load("classic"), np.arange(deals(50))
     steady, greedy = weights_of("steady", rules), weights_of("greedy", rules)
     assert not duel(steady, steady, rules, seeds).any()
-    assert (duel(steady, greedy, rules, seeds) == -duel(greedy, steady, rules, seeds)).all()
+    leads = duel(steady, greedy, rules, seeds)
+    assert (leads == -duel(greedy, steady, rules, seeds)).all() and (deals(50) == 1 or leads.mean() > 0)
 
 
 @kernel

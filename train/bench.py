@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -27,8 +28,8 @@ from rich.console import Console
 from rich.table import Table
 
 import buraco_env
-from agents import make
-from agents.base import nearest
+from agents import Agent, make
+from agents.base import STYLES, nearest
 from buraco_env import BatchEnv, Game, rule_names
 from train import figures
 from train.command import one_line_errors
@@ -69,7 +70,6 @@ FAMILIES = {
     "family:classic": [name for name in rule_names() if name.startswith("classic")] + ["mini"],
     "family:aberto": ["aberto", "aberto_sujo", "fechado", "fechado_stcl", "fechado_sujo"],
 }
-MIXED = 5  # agents that share a batch
 
 Spread: TypeAlias = tuple[float, float, float]  # median, lowest, highest
 Job: TypeAlias = Callable[[Effort], Sequence[Spread]]  # measures one figure or several
@@ -130,32 +130,36 @@ def scripted_work() -> Work:
 
 
 def mixing(effort: Effort) -> Sequence[Spread]:
-    """What it adds that several agents share a batch, who decide what one would, in percent of the step that follows.
+    """What it adds that all scripted styles share a batch, decisions aside, in percent of the step that follows.
 
-    Both ways are asked at every step, in turn first and second.
+    Each style is also asked for the whole batch at the same positions: the mean of those times is the decisions'.
     """
-    batch, players = BatchEnv(DEALS, seed=1), [make("steady") for _ in range(MIXED)]
-    shares, actions, adds = [np.arange(first, DEALS, MIXED) for first in range(MIXED)], np.zeros(DEALS, np.int64), []
+    batch, players = BatchEnv(DEALS, seed=1), [make(style) for style in STYLES]
+    shares = [np.arange(first, DEALS, len(players)) for first in range(len(players))]
+    actions, adds, order = np.zeros(DEALS, np.int64), [], random.Random(1)
 
     def together() -> None:
         for player, share in zip(players, shares):
             actions[share] = player.act(batch.views(share))
 
-    def alone() -> None:
-        actions[:] = players[0].act(batch.views())
+    def alone(player: Agent) -> None:
+        player.act(batch.views())
 
-    works = [together, alone, lambda: batch.step(actions)]
+    asking = [together, *(partial(alone, player) for player in players)]
     for _ in range(effort.repeats + 1):
-        spent, end = [0.0, 0.0, 0.0], time.process_time() + effort.seconds
-        for number in range(10**9):
-            for index in (1, 0, 2) if number % 2 else (0, 1, 2):
-                begin = time.process_time()
-                works[index]()
-                spent[index] += time.process_time() - begin
-            if number % 2 and time.process_time() > end:
-                break
-        adds.append(100 * (spent[0] - spent[1]) / spent[2])
+        spent, stepping, end = [0.0] * len(asking), 0.0, time.process_time() + effort.seconds
+        while time.process_time() < end:
+            for index in order.sample(range(len(asking)), len(asking)):
+                spent[index] += seconds_of_cpu(asking[index])
+            stepping += seconds_of_cpu(lambda: batch.step(actions))
+        adds.append(100 * (spent[0] - statistics.mean(spent[1:])) / stepping)
     return [spread(adds[1:])]
+
+
+def seconds_of_cpu(work: Callable[[], object]) -> float:
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
 
 
 def deciding(effort: Effort) -> Sequence[Spread]:

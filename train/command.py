@@ -1,10 +1,12 @@
-"""How a command line ends when something is wrong: one line, no traceback."""
+"""What command lines share: an error of the user is one line, a page says which command made it."""
 
 from __future__ import annotations
 
 import functools
+import shlex
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import typer
@@ -28,3 +30,20 @@ def one_line_errors(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(2) from None
 
     return wrapped
+
+
+def command_line(module: str) -> str:
+    """The command that was given, for others to repeat."""
+    return shlex.join(["python", "-m", module, *sys.argv[1:]])
+
+
+def prepare_output(path: Path | None) -> None:
+    """Make the folder that a file will be written to; ConfigError before the work is done, not after."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder; name a file to write")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{path} can't be written: {error}") from None

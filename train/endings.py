@@ -14,7 +14,7 @@ from rich.console import Console
 
 import agents
 from buraco_env import BatchEnv, rule_names
-from train.command import one_line_errors
+from train.command import command_line, one_line_errors, prepare_output
 from train.evaluate import ask, start
 from train.report import markdown
 from train.seeds import deal_seeds
@@ -63,13 +63,13 @@ def main(
 ) -> None:
     """How deals end, by preset: why, turns, canastas, mortos, points of the starting team and of the others."""
     players = agent or ["random", "greedy"]
+    prepare_output(out)
     rows = [row(player, preset, deals) for player in players for preset in rule_names()]
     text = markdown(COLUMNS, rows)
     Console(width=140).print(text, markup=False, highlight=False)
     if out:
-        command = f"python -m train.endings --deals {deals} --out {out}"
-        title = f"# How deals end\n\n`{command}`: means over {deals:,} deals a row.\n"
-        out.parent.mkdir(parents=True, exist_ok=True)
+        what = f"means over {deals:,} deals a row, less those that a fault of the agent ended"
+        title = f"# How deals end\n\n`{command_line('train.endings')}`: {what}.\n"
         out.write_text(f"{title}\n{text}", encoding="utf-8")
 
 

@@ -23,7 +23,7 @@ from buraco_env import BatchEnv, Rules
 from buraco_env.game import View
 from buraco_env.kernel.actions import ARGS, K_DISCARD, K_TAKE, KIND
 from buraco_env.kernel.weights import NUM_WEIGHTS
-from train.command import one_line_errors
+from train.command import one_line_errors, prepare_output
 
 DEALS, ASKED = 64, 6  # deals side by side, and how many of them are asked at each step
 CHANGE = 16  # of a weight, to see what it does to a value
@@ -83,16 +83,16 @@ def main(
     start: Annotated[str, typer.Option(help="the style, or TOML file, to start from")] = "steady",
     rules: Annotated[str, typer.Option(help="a preset")] = "classic",
     minutes: Annotated[float, typer.Option(min=0.05, help="of play-outs, for each round")] = 2.0,
-    rounds: Annotated[int, typer.Option(help="steps of policy iteration")] = 3,
-    play_outs: Annotated[int, typer.Option(help="of each action")] = 100,
+    rounds: Annotated[int, typer.Option(min=1, help="steps of policy iteration")] = 3,
+    play_outs: Annotated[int, typer.Option(min=1, help="of each action")] = 100,
     title: Annotated[str, typer.Option(help="what the style does, in a line")] = "tuned",
-    seed: Annotated[int, typer.Option(help="of positions and deals")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="of positions and deals")] = 0,
     out: Annotated[Path, typer.Option(help="where the best weights are written")] = Path("runs/style.toml"),
 ) -> None:
     """Improve a style by what its own play-outs say."""
     game, rng, console = Rules.load(rules), np.random.default_rng(seed), Console()
     weights = weights_of(start, game)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    prepare_output(out)
 
     def save() -> None:
         out.write_text(style_text(start, [game], weights, title), encoding="utf-8")

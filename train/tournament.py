@@ -7,7 +7,8 @@ starts it when an agent plays in all seats; how two agents do as partners agains
 from __future__ import annotations
 
 import itertools
-import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,20 +18,28 @@ from rich.console import Console
 from agents import make
 from agents.base import STYLES
 from buraco_env import Rules
-from train.command import one_line_errors
+from train.command import command_line, one_line_errors, prepare_output
 from train.config import ConfigError
 from train.endings import play
-from train.evaluate import Result, compare
+from train.evaluate import FAULT_POINTS, Result, compare
+from train.figures import commit, machine
 from train.report import markdown
 
 YARDSTICK = "steady"
 RULES = ("classic", "fechado", "aberto_sujo", "online")
+ALONE = 1000  # deals, at most, that an agent plays in all seats
 MATCHES = tuple(f"search:ms={100 if rules == 'classic' else 10} {YARDSTICK} {rules} 200" for rules in RULES)
 
 
 def interval(result: Result) -> str:
     """Points a deal with their interval."""
     return f"{result.points:+.0f} [{result.points_low:+.0f}, {result.points_high:+.0f}]"
+
+
+def turned(result: Result) -> Result:
+    """The same games, seen from the other side."""
+    low, high = -result.points_high, -result.points_low
+    return replace(result, a=result.b, b=result.a, points=-result.points, points_low=low, points_high=high)
 
 
 def cell(result: Result, faults: dict[str, int]) -> str:
@@ -66,13 +75,13 @@ class Tournament:
         for a, b in itertools.combinations(self.players, 2):
             result = compare(a, b, rules, self.pairs, workers=self.workers)
             found[a, b] = cell(result, self.faults)
-            found[b, a] = f"{-result.points:+.0f} [{-result.points_high:+.0f}, {-result.points_low:+.0f}]"
+            found[b, a] = interval(turned(result))
         rows = [[a, *(found.get((a, b), "") for b in self.players), *self.means(a, rules)] for a in self.players]
         self.add(f"## {rules}\n\n{markdown(['', *self.players, 'starters', 'others'], rows)}")
 
     def means(self, agent: str, rules: str) -> list[str]:
         """The mean scores of the team that starts and of the other when an agent plays in all seats."""
-        deals = min(1000, self.pairs)
+        deals = min(ALONE, self.pairs)
         results = play(agent, rules, deals)
         if len(results) < deals:
             self.faults[agent] = self.faults.get(agent, 0) + deals - len(results)
@@ -99,7 +108,7 @@ class Tournament:
         return [a, b, rules, f"{int(pairs):,}", self.versus(a, b, rules, int(pairs))]
 
 
-def checked(players: list[str], rules: list[str], matches: list[str]) -> list[list[str]]:
+def checked(players: Sequence[str], rules: Sequence[str], matches: Sequence[str]) -> list[list[str]]:
     """The words of each match; a player, preset or match that can't be is refused before anything is played."""
     words = [text.split() for text in matches]
     for text, match in zip(matches, words):
@@ -109,7 +118,19 @@ def checked(players: list[str], rules: list[str], matches: list[str]) -> list[li
         Rules.load(preset)
     for player in {*players, *(name for match in words for name in match[:2])}:
         make(player)
+    for named in (players, rules):
+        twice = [name for name in named if named.count(name) > 1]
+        if twice:
+            raise ConfigError(f"{twice[0]!r} is named twice")
     return words
+
+
+def mixed_in(rules: str, partners: bool | None, tables: bool) -> bool:
+    """Are styles mixed as partners? If that is not said, with the tables, where there are partners."""
+    can_be = Rules.load(rules).num_seats == 4
+    if partners and not can_be:
+        raise ConfigError(f"--partners needs rules for four; in {rules} nobody has a partner")
+    return bool(partners) if partners is not None else tables and can_be
 
 
 @one_line_errors
@@ -118,35 +139,47 @@ def main(
     rules: Annotated[list[str] | None, typer.Option(help="presets; may be repeated")] = None,
     pairs: Annotated[int, typer.Option(min=2, help="duplicate pairs of each pairing")] = 4000,
     match: Annotated[list[str] | None, typer.Option(help="a match 'A B RULES PAIRS'; may be repeated")] = None,
-    matches: Annotated[bool, typer.Option(help="where none is named, search against the yardstick")] = True,
-    tables: Annotated[bool, typer.Option(help="everybody against everybody; else matches alone")] = True,
+    matches: Annotated[
+        bool | None, typer.Option(help="search against the yardstick, by default if no agent, rules or match is named")
+    ] = None,
+    tables: Annotated[bool, typer.Option(help="everybody against everybody")] = True,
     workers: Annotated[int, typer.Option(min=1, help="processes that play")] = 2,
-    partners: Annotated[bool, typer.Option(help="mix the styles as partners too, in the first of the rules")] = True,
+    partners: Annotated[
+        bool | None, typer.Option(help="mix the styles as partners in the first of the rules, by default with tables")
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="write the page here, as markdown")] = None,
 ) -> None:
     """Play a tournament and print its tables."""
     players, presets = agent or ["random", *STYLES], rules or list(RULES)
-    named = match if match is not None else list(MATCHES) if matches else []
-    todo = checked(players, presets, named)
-    if out:
-        out.parent.mkdir(parents=True, exist_ok=True)
+    plain = not (agent or rules or match)
+    todo = checked(players, presets, [*(match or []), *(MATCHES if (plain and matches is None) or matches else [])])
+    mixed = mixed_in(presets[0], partners, tables)
+    prepare_output(out)
     tournament = Tournament(players, pairs, workers, out)
-    command = " ".join(["python -m train.tournament", *sys.argv[1:]])
-    head = f"`{command}`: points a deal of the row over the column, with 95 % intervals, on duplicate pairs"
-    explained = (
-        f"; {pairs:,} of them each. Then the mean score of the team that starts and of the other when an agent plays in"
-        " all seats (1,000 deals)"
-    )
-    tournament.add(f"# Tournament\n\n{head}{explained if tables else ''}.\n")
+    tournament.add(f"# Tournament\n\n{introduction(pairs, tables)}.\n")
     for one in presets if tables else []:
         tournament.round_robin(one)
-    if partners and tables:
+    if mixed:
         tournament.partners(presets[0])
     rows = [tournament.match(*words) for words in todo]
     if rows:
         tournament.add(f"## Matches\n\n{markdown(['agent', 'against', 'rules', 'pairs', 'points a deal'], rows)}")
     faults = ", ".join(f"{name}: {count}" for name, count in tournament.faults.items()) or "none"
-    tournament.add(f"Deals lost by an error, an illegal action or no answer in time: {faults}.\n")
+    tournament.add(
+        f"Deals lost, by {FAULT_POINTS:,} points, for an error, an illegal action or no answer in time: {faults}.\n\n"
+        f"Commit `{commit()}`; {machine()}.\n"
+    )
+
+
+def introduction(pairs: int, tables: bool) -> str:
+    """The command, and what its tables show."""
+    head = f"`{command_line('train.tournament')}`: points a deal of the row over the column, with 95 % intervals"
+    if not tables:
+        return f"{head}, on duplicate pairs"
+    return (
+        f"{head}, on {pairs:,} duplicate pairs each; then the mean score of the team that starts and of the other when"
+        f" an agent plays in all seats ({min(ALONE, pairs):,} deals)"
+    )
 
 
 if __name__ == "__main__":

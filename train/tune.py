@@ -21,7 +21,8 @@ from agents.base import Array
 from agents.scripted import duel, style_text, weights_of
 from buraco_env import Rules
 from buraco_env.kernel.weights import WEIGHTS
-from train.command import one_line_errors
+from train.command import one_line_errors, prepare_output
+from train.config import ConfigError
 
 FIRST_STEP, SMALLEST_STEP = 0.3, 12.0  # of a weight's size; in tenths
 BEYOND_CHANCE = 1.5  # standard errors, twice
@@ -63,21 +64,31 @@ class Climb:
         return 0.0
 
 
+def alike(presets: list[str]) -> list[Rules]:
+    """The rules of these names, for which a style has one set of weights; else ConfigError."""
+    games = [Rules.load(name) for name in presets]
+    ways = {name: str(one.pile_take) for name, one in zip(presets, games)}
+    if len(set(ways.values())) > 1:
+        told = ", ".join(f"{name}: {way}" for name, way in ways.items())
+        raise ConfigError(f"a style weighs otherwise where the pile is taken otherwise; tune one by one: {told}")
+    return games
+
+
 @one_line_errors
 def main(
     start: Annotated[str, typer.Option(help="the style, or TOML file, to start from")] = "steady",
-    rules: Annotated[str, typer.Option(help="presets, with commas")] = "classic",
-    minutes: Annotated[float, typer.Option(help="how long")] = 10.0,
-    pairs: Annotated[int, typer.Option(help="duplicate pairs of a trial; twice as many confirm it")] = 2000,
+    rules: Annotated[str, typer.Option(help="presets, with commas, in which the pile is taken alike")] = "classic",
+    minutes: Annotated[float, typer.Option(min=0, help="how long")] = 10.0,
+    pairs: Annotated[int, typer.Option(min=2, help="duplicate pairs of a trial; twice as many confirm it")] = 2000,
     title: Annotated[str, typer.Option(help="what the style does, in a line")] = "tuned",
-    seed: Annotated[int, typer.Option(help="of the search")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="of the search")] = 0,
     out: Annotated[Path, typer.Option(help="where the weights are written")] = Path("runs/style.toml"),
 ) -> None:
     """Tune a style, and write its weights after each step that helps."""
-    games = [Rules.load(name) for name in rules.split(",")]
+    games = alike(rules.split(","))
+    prepare_output(out)
     climb = Climb(weights_of(start, games[0]), games, pairs, seed)
     console, end = Console(), time.monotonic() + 60 * minutes
-    out.parent.mkdir(parents=True, exist_ok=True)
 
     def save() -> None:
         out.write_text(style_text(start, games, climb.weights, title), encoding="utf-8")
