@@ -30,7 +30,7 @@ from scipy.special import stdtrit  # of Student's t; scipy.stats takes a second 
 from agents import Agent, make
 from agents.base import Array, segments
 from buraco_env import BatchEnv
-from train.command import one_line_errors
+from train.command import one_line_errors, prepare_output
 from train.config import ConfigError
 from train.report import show
 from train.seeds import deal_seeds
@@ -288,14 +288,6 @@ def write_json(results: Sequence[Result], file: Path) -> None:
     file.write_text(json.dumps([result.as_json() for result in results], indent=1) + "\n", encoding="utf-8")
 
 
-def check_writable(file: Path) -> None:
-    """ConfigError if no file can be written there, which one should know before the deals are played."""
-    if not file.parent.is_dir():
-        raise ConfigError(f"{file} can't be written: there is no folder {file.parent}")
-    if file.is_dir():
-        raise ConfigError(f"{file} can't be written: it is a folder; give a file, say {file / 'result.json'}")
-
-
 @one_line_errors
 def main(
     a: Annotated[str, typer.Argument(metavar="A", help="an agent's spec, or the folder of a run")],
@@ -307,8 +299,7 @@ def main(
     workers: Annotated[int, typer.Option(min=1, help="processes that play")] = 1,
 ) -> None:
     """Play A against B on duplicate deals and print how many points a deal A is better."""
-    if json_file:
-        check_writable(json_file)
+    prepare_output(json_file)
     results = [compare(a, b, rules, pairs, seed=seed, workers=workers)]
     show(results)
     if json_file:
