@@ -6,48 +6,30 @@ What is printed before a decision is made from the seat's `View` alone, and so t
 from __future__ import annotations
 
 import io
-import re
 import secrets
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from typing import Annotated, NamedTuple, TextIO
 
 import numpy as np
 import typer
 
-from agents.base import Agent, AgentError, Array, nearest
+from agents.answers import COMMANDS, read
+from agents.base import Agent, AgentError, Array
 from agents.registry import make, reason
+from agents.screen import RULER, Event, cards_text, news_lines, recent, score_sheet, screen, seen, team_name
 from agents.scripted import weights_of
-from buraco_env import KINDS, OBSERVATION, BatchEnv, Game, Rules, RulesError, View, Views
-from buraco_env.cards import card_text, parse_card
+from buraco_env import BatchEnv, Game, Rules, RulesError, View, Views
 from buraco_env.kernel.deal import MAX_DERIVED_SEED
 from buraco_env.match import Ledger, deal_seed
-from buraco_env.render.ansi import pretty, table_text
+from buraco_env.render.ansi import table_text
 from buraco_env.rules_text import describe
-
-Event = tuple[int, str]  # a seat and what it did
 
 HINT = "search:playouts=400"
 DEALS = 100  # of the unseen cards, that a hint plays out for its numbers
 UNDO = -1  # an answer that is no action: take back the last one
-VERBS = ("draw", "take pile", "meld", "lay off", "swap", "discard", "end turn")
-GROUPS = {"Draw": ("draw", "take pile"), "Meld": ("meld",), "Lay off": ("lay off", "swap"), "End the turn": ("",)}
-SMALL = {*" ".join(VERBS).split(), "on", "into", "set", "low", "high"}  # words of an action that are no cards
-LETTERS = str.maketrans("♣♦♥♠", "CDHS")
-TEN = re.compile(r"\b10(?=[CDHS]\b)|(?<=set )10\b", re.IGNORECASE)  # elsewhere T is how a verb begins
-WIDTH = 78
-RULER = "\n" + "=" * WIDTH
-COMMANDS = {
-    "help": "this list (also ?); an empty line shows the table again",
-    "hint": "what a search would play, and what it expects",
-    "seen": "the whole pile, cards known to be in a hand, and what everybody has discarded",
-    "rules": "the rules of this game in words",
-    "undo": "take back your last meld, lay-off, swap or pile, until you draw from the stock or take a morto",
-    "quit": "leave the table (also Ctrl-C)",
-}
 ALIASES = {"?": "help", "q": "quit", "exit": "quit"}
 HELP = """\
 Answer with the number of an action or with its text, in small or large letters; a beginning will do where it is clear:
@@ -182,152 +164,6 @@ class Human:
         return "\n".join([f"{head} of the cards you can't see, played on by `steady`:", *lines])
 
 
-def read(view: View, answer: str) -> int:
-    """The legal id that an answer means; a ValueError says what was given and what is allowed."""
-    actions = view.legal_actions()
-    if answer.isdecimal():
-        if 1 <= int(answer) <= len(actions):
-            return actions[int(answer) - 1]
-        raise ValueError(f"{answer}: the actions are numbered from 1 to {len(actions)}")
-    words, game = as_written(answer), view.resample(0)  # any game that the seat can't tell from the real one
-    try:
-        chosen = game.parse(words)
-    except ValueError as error:
-        return _by_beginning(view, answer, words, str(error))
-    if chosen not in actions:
-        game.play(chosen)  # raises IllegalAction, which is a ValueError, with the reason
-    return chosen
-
-
-def as_written(answer: str) -> str:
-    """An answer as an action is written: the verb in full, where its beginning is clear, cards in capitals."""
-    words = TEN.sub("T", answer.translate(LETTERS)).split()
-    begun = [verb.split() for verb in VERBS if verb.startswith(words[0].lower())]
-    if len(begun) == 1:
-        (verb,) = begun
-        twice = len(words) > 1 and len(verb) > 1 and verb[1].startswith(words[1].lower())
-        words = verb + words[2 if twice else 1 :]
-    return " ".join(word.lower() if word.lower() in SMALL else word.upper() for word in words)
-
-
-def _by_beginning(view: View, answer: str, words: str, unread: str) -> int:
-    """The one legal id whose words begin like these; `unread`: why they are no whole action."""
-    actions, parts = view.legal_actions(), [word.replace("*", "") for word in words.split()]
-    begun = re.compile(r"\S* ".join(map(re.escape, parts)), re.IGNORECASE)
-    # a word of stars alone says nothing, and anything begins with nothing
-    found = [action for action in actions if all(parts) and begun.match(view.describe(action))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise ValueError(f"{answer!r} may be several actions: {', '.join(map(view.describe, found))}")
-    if words.startswith(VERBS):
-        raise ValueError(f"no legal action begins so: {unread}")
-    known = f"{nearest(answer.lower(), (*COMMANDS, *VERBS))}; or a number from 1 to {len(actions)}"
-    raise ValueError(f"{answer!r} is no answer here; {known}, or an action in words")
-
-
-def screen(view: View, news: Sequence[Event] = ()) -> str:
-    """The table as the seat may see it, with what others did and what the seat may do."""
-    lines = [RULER, *_news_lines(news, view.seat, view.rules), ""]
-    lines.append(table_text(view.resample(0), view.seat) + _standing(view))
-    if view.must_use:
-        lines.append(f"You must meld {pretty(view.must_use)}, the top card of the pile you took.")
-    if view.phase == "extra":
-        lines.append("You took a morto by your discard: meld and lay off, then end the turn.")
-    return "\n".join([*lines, *_options(view)])
-
-
-def _standing(view: View) -> str:
-    """Points that lie open, and the match where one has begun."""
-    rules, before = view.rules, view.match_scores
-    lying = [sum(meld.points + meld.bonus for meld in melds) for melds in view.melds]
-    parts = [f"{_team(t, view.team)}: {lying[t] + rules.bonus_morto * view.morto_taken(t)}" for t in (0, 1)]
-    match = f"\nmatch so far   {before[0]} to {before[1]}, target {rules.target}" if any(before) else ""
-    return f"points on the table   {'   '.join(parts)}{match}"
-
-
-def _team(team: int, mine: int) -> str:
-    return f"team {team}" + (" (yours)" if team == mine else "")
-
-
-def _player(seat: int, mine: int, rules: Rules) -> str:
-    partner = seat != mine and seat % 2 == mine % 2 and rules.num_seats == 4
-    return f"player {seat}" + (" (your partner)" if partner else "")
-
-
-def _news_lines(news: Iterable[Event], mine: int, rules: Rules) -> list[str]:
-    """A line for each seat's turn: what it did."""
-    turns = groupby(news, key=lambda event: event[0])
-    return [f"{_player(seat, mine, rules)}: {', '.join(text for _, text in turn)}" for seat, turn in turns]
-
-
-def recent(view: View) -> list[Event]:
-    """What others did since this seat's last action, as far as an observation remembers the last public actions."""
-    piece = OBSERVATION["history"]
-    news: list[Event] = []
-    for who, kind, card in view.observation[piece.slice].reshape(piece.shape).tolist():
-        if who <= 1:
-            break
-        name, shown = KINDS[kind - 1], card_text(card - 1) if card else ""
-        verb = "lay off" if name.startswith("lay") else "meld, with" if "run" in name or "set" in name else name
-        news.insert(0, ((view.seat + who - 1) % view.rules.num_seats, f"{verb} {shown}".strip()))
-    return news
-
-
-def _options(view: View) -> list[str]:
-    """The legal actions by kind, numbered in the order of their ids."""
-    groups: dict[str, list[str]] = {}
-    for number, action in enumerate(view.legal_actions(), 1):
-        text = view.describe(action)
-        group = next(name for name, verbs in GROUPS.items() if text.startswith(verbs))
-        groups.setdefault(group, []).append(f"{number:>4} {text}")
-    lines = []
-    for group, entries in groups.items():
-        width = max(map(len, entries)) + 2
-        across = max(1, WIDTH // width)
-        rows = [entries[first : first + across] for first in range(0, len(entries), across)]
-        lines += [group, *("".join(f"{entry:<{width}}" for entry in row).rstrip() for row in rows)]
-    return lines
-
-
-def seen(view: View) -> str:
-    """What a perfect memory holds: the pile from bottom to top, cards known to be in hands, all discards."""
-    lines = [f"the pile, top last: {_cards(view.pile)}"]
-    for seat in range(view.rules.num_seats):
-        known = f"   surely holds: {_cards(view.known(seat))}" if view.known(seat) else ""
-        lines.append(f"{_player(seat, view.seat, view.rules)} discarded: {_cards(view.discarded(seat))}{known}")
-    return "\n".join(lines)
-
-
-def _cards(cards: Iterable[str]) -> str:
-    return " ".join(map(pretty, cards)) or "-"
-
-
-def reckoning(game: Game, team: int) -> dict[str, int]:
-    """What a team's score of a deal that is over is made of, in points."""
-    rules, record, melds, seats = game.rules, game.record, game.melds(team), range(team, game.rules.num_seats, 2)
-    left = {seat: sum(rules.points(parse_card(card)) for card in game.hand(seat)) for seat in seats}
-    return {
-        "cards melded": sum(meld.points for meld in melds),
-        "clean canastas": sum(meld.bonus for meld in melds if meld.is_clean),
-        "dirty canastas": sum(meld.bonus for meld in melds if not meld.is_clean),
-        "going out": rules.bonus_out * int(record.out_team == team),
-        "mortos taken": rules.bonus_morto * game.morto_taken(team),
-        "no morto taken": -rules.penalty_no_morto * (not game.morto_taken(team)),
-        "morto not used": -rules.penalty_unused_morto * sum(int(record.waiting[seat]) for seat in seats),
-        **{f"cards left, player {seat}": -points for seat, points in left.items()},
-    }
-
-
-def score_sheet(game: Game, seat: int) -> str:
-    """The reckoning of a deal that is over, both teams side by side; rows that are nothing for both are left out."""
-    parts = [reckoning(game, team) for team in (0, 1)]
-    names = [name for name in parts[0] | parts[1] if any(part.get(name) for part in parts)]
-    rows = [(name, *(part.get(name, "") for part in parts)) for name in names]
-    rows = [("", *(_team(team, seat % 2) for team in (0, 1))), *rows, ("the deal", *game.scores())]
-    return "\n".join(f"{name:<22}{first:>16}{second:>16}".rstrip() for name, first, second in rows)
-
-
 class Table:
     """A deal that a person plays in one seat and agents in the others; `game` is how it stands."""
 
@@ -341,7 +177,7 @@ class Table:
         """The game at its end; what the person should know of it is said."""
         while not self.game.over:
             (self._ask_person if self.game.seat == self.seat else self._ask_agent)()
-        self.person.say("\n".join([RULER, *_news_lines(self.news, self.seat, self.game.rules), ""]))
+        self.person.say("\n".join([RULER, *news_lines(self.news, self.seat, self.game.rules), ""]))
         self.person.say(f"{table_text(self.game, self.seat)}\n{score_sheet(self.game, self.seat)}")
         return self.game
 
@@ -360,10 +196,10 @@ class Table:
         game, team = self.game, self.seat % 2
         got, say = Counter(game.hand(self.seat)) - Counter(before.hand(self.seat)), self.person.say
         if text == "draw":
-            say(f"You draw {_cards(got.elements())}.")
+            say(f"You draw {cards_text(got.elements())}.")
             self._no_undo = "you have drawn from the stock since"
         elif game.morto_taken(team) > before.morto_taken(team):
-            say(f"You take a morto: {_cards(game.hand(self.seat))}")
+            say(f"You take a morto: {cards_text(game.hand(self.seat))}")
             self._no_undo = "you have taken a morto since"
         elif game.seat == self.seat:
             self._before.append(before)
@@ -405,7 +241,7 @@ def play_match(rules: Rules, seed: int, seat: int, person: Human, others: dict[i
         person.say(f"\nafter deal {ledger.deals}: {ledger.scores[0]} to {ledger.scores[1]}, target {rules.target}")
         if not ledger.over:
             person.ask("Enter for the next deal: ")
-    person.say(f"{_team(int(ledger.winner), seat % 2)} wins the match")
+    person.say(f"{team_name(int(ledger.winner), seat % 2)} wins the match")
     return ledger
 
 

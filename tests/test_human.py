@@ -12,7 +12,9 @@ import typer
 from typer.testing import CliRunner
 
 import agents
-from agents.human import Guest, Human, Table, main, play_match, read, recent, reckoning, seated
+from agents.answers import read
+from agents.human import Guest, Human, Table, main, play_match, seated
+from agents.screen import recent, reckoning
 from buraco_env import BatchEnv, Game, Rules, rule_names
 from tests.positions import random_moments
 from tests.test_view import hidden_swapped

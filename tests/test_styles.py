@@ -50,6 +50,21 @@ def test_every_style_plays_every_preset_to_its_end(preset: str, seats: int) -> N
         assert (results["end_reason"] > 0).all() and decisions > 0
 
 
+@pytest.mark.parametrize("seats", [2, 4])
+@pytest.mark.parametrize("preset", rule_names())
+def test_search_and_partners_play_every_preset_to_its_end(preset: str, seats: int) -> None:
+    batch, ended = BatchEnv(2, preset, seed=4, num_seats=seats), np.zeros(2, bool)
+    players = [agents.make(spec) for spec in ("search:playouts=4,candidates=2", "partners:lower=greedy,upper=random")]
+    actions = np.zeros(2, np.int64)
+    while not ended.all():
+        for team, player in enumerate(players):
+            mine = np.flatnonzero(batch.seat % 2 == team)
+            if len(mine):
+                actions[mine] = player.act(batch.views(mine))
+        batch.step(actions)  # an illegal one raises
+        ended |= batch.end_reason != 0
+
+
 def test_played_out_deals_are_those_of_the_batch() -> None:
     """The compiled loop, and the agent asked at each decision, play the same deals."""
     seeds, agent = np.arange(deals(20), dtype=np.int64), agents.make("steady")
