@@ -26,6 +26,7 @@ def _numbers() -> dict:
 
 
 def places(card: str) -> list[int]:
+    """Where a natural card may stand in a run."""
     return [1, 14] if card[0] == "A" else [RANKS.index(card[0]) + 1]
 
 

@@ -14,6 +14,7 @@ from buraco_env.kernel import actions as A
 from tests.conftest import deals
 from tests.details import at, legal
 from tests.positions import random_meld, random_moments, random_position
+from tests.reference_styles import is_near, places
 from tests.test_view import decoded, features
 
 pytestmark = pytest.mark.kernel
@@ -21,20 +22,6 @@ pytestmark = pytest.mark.kernel
 WILDS = ["JK*", "2C*", "2D*", "2H*", "2S*"]
 
 # ---------------------------------------------------------------- the twin
-
-
-def places(card: str) -> list[int]:
-    """Where a natural card may stand in a run."""
-    return [1, 14] if card[0] == "A" else [RANKS.index(card[0]) + 1]
-
-
-def is_near(card: str, other: str) -> bool:
-    """As naturals, two cards could meld: of one rank, or of one suit and at most two places apart."""
-    if "JK" in (card, other):
-        return False
-    if card[0] == other[0]:
-        return True
-    return card[1] == other[1] and any(abs(here - there) <= 2 for here in places(card) for there in places(other))
 
 
 def bare(card: str) -> str:
