@@ -24,7 +24,7 @@ STYLES = sorted(path.stem for path in STYLES_FOLDER.glob("*.toml"))
 
 
 class AgentError(ValueError):
-    """An agent that can't be made; the message is one line and names what is known."""
+    """An agent that can't be made or that fails; the message is one line, and names what is known where that helps."""
 
 
 @runtime_checkable
@@ -32,7 +32,9 @@ class Agent(Protocol):
     """A player of any seat, for many deals at once.
 
     A choice should depend on the seed and the view alone, never on what was asked before: then a deal goes the same
-    in any batch, and an agent against itself scores exactly zero. `uniform` gives randomness that keeps to this.
+    in any batch, and an agent against itself scores exactly zero. `uniform` gives randomness that keeps to this. Views
+    are refused after the next step of their deals. An agent with an attribute `takes_time` that is true, a person, is
+    put on no clock and asked in the process of the command.
     """
 
     def reset(self, seed: int) -> None:
@@ -40,6 +42,19 @@ class Agent(Protocol):
 
     def act(self, views: Views) -> Array:
         """A legal id for each view: [n] int64."""
+
+
+def takes_time(agent: Agent) -> bool:
+    """A person answers, who has no limit of time and one terminal."""
+    return bool(getattr(agent, "takes_time", False))
+
+
+def checked_ids(answer: Any, n: int) -> Array:
+    """What an agent answered to n views, if it is n ids; else TypeError."""
+    chosen = np.asarray(answer)
+    if chosen.shape != (n,) or chosen.dtype.kind not in "iu":
+        raise TypeError(f"expected {n} ids, got shape {chosen.shape} of {chosen.dtype}")
+    return chosen
 
 
 def title_of(style: str) -> str:

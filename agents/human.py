@@ -17,7 +17,7 @@ import numpy as np
 import typer
 
 from agents.answers import COMMANDS, read
-from agents.base import Agent, AgentError, Array
+from agents.base import Agent, AgentError, Array, checked_ids
 from agents.registry import make, reason
 from agents.screen import RULER, Event, cards_text, news_lines, recent, score_sheet, screen, seen, team_name
 from agents.scripted import weights_of
@@ -54,9 +54,7 @@ class Guest(NamedTuple):
         batch = BatchEnv(1, game.rules, seed=0)
         batch.restore(np.array([game.record], batch.records.dtype))
         with _faults_of(self.spec):
-            chosen = np.asarray(self.agent.act(batch.views()))
-            if chosen.shape != (1,) or chosen.dtype.kind not in "iu":
-                raise TypeError(f"expected one id, got shape {chosen.shape} of {chosen.dtype}")
+            chosen = checked_ids(self.agent.act(batch.views()), 1)
             game.copy().play(int(chosen[0]))  # raises IllegalAction with the reason
         return int(chosen[0])
 

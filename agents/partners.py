@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agents import registry
-from agents.base import Array
+from agents.base import Array, takes_time
 
 if TYPE_CHECKING:
     from buraco_env.batch_env import Views
@@ -18,7 +18,7 @@ class Partners:
 
     def __init__(self, lower: str, upper: str) -> None:
         self.players = registry.make(lower), registry.make(upper)
-        self.takes_time = any(getattr(player, "takes_time", False) for player in self.players)
+        self.takes_time = any(map(takes_time, self.players))
 
     def reset(self, seed: int) -> None:
         """Start both anew with this seed."""

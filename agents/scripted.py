@@ -29,11 +29,12 @@ MOST = 10**6  # a weight
 def _read(style: str, above: tuple[str, ...] = ()) -> dict[str, dict[str, int]]:
     """The weights in a style's file: those for all rules under "", and those that differ where the pile is taken so.
 
-    What the file leaves out is that of its `base`; `above`: the styles whose base this one is.
+    What the file leaves out is that of its `base`, a style's name or a file beside it; `above`: whose base this one is.
     """
     path = Path(style) if style.endswith(".toml") else STYLES_FOLDER / f"{style}.toml"
     if not path.is_file():
-        raise AgentError(f"no style {style!r}; {nearest(style, STYLES)}")
+        named = f"{above[-1]}: " if above else ""
+        raise AgentError(f"{named}no style {style!r}; {nearest(style, STYLES)}")
     if style in above:
         raise AgentError(f"{path}: is its own base: {', '.join([*above, style])}")
     try:
@@ -46,9 +47,15 @@ def _read(style: str, above: tuple[str, ...] = ()) -> dict[str, dict[str, int]]:
     for name in tables:
         if name not in WORDS["pile_take"]:
             raise AgentError(f"{path}: no table [{name}]; {nearest(name, WORDS['pile_take'])}")
+        misplaced = {"title", "base"} & tables[name].keys()
+        if misplaced:
+            raise AgentError(f"{path}: {misplaced.pop()} belongs above the first table, not into [{name}]")
     for table in (values, *tables.values()):
         _check(path, table)
-    return _joined(_read(str(base), (*above, style)) if base is not None else {}, values, tables, path)
+    if base is None:
+        return _joined({}, values, tables, path)
+    beside = str(path.parent / base) if str(base).endswith(".toml") else str(base)
+    return _joined(_read(beside, (*above, style)), values, tables, path)
 
 
 def _joined(
@@ -120,14 +127,14 @@ class Scripted:
     """Plays a style, `agents.make("steady")`: one of those in `agents/styles`, or a TOML file of weights."""
 
     def __init__(self, style: str = "steady") -> None:
-        self.style = Style(style)
+        self._weights = Style(style).weights
 
     def reset(self, seed: int) -> None:
         """Nothing to start: the same view, the same choice."""
 
     def act(self, views: Views) -> Array:
         """The id that the style plays in each view: [n] int64."""
-        return views.choose(self.style.weights)
+        return views.choose(self._weights)
 
 
 def play_deals(weights: Array, rules: Rules, seeds: Array) -> tuple[Array, int]:

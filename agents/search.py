@@ -10,12 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agents import registry
-from agents.base import Agent, AgentError, Array, view_keys
+from agents.base import Agent, AgentError, Array, takes_time, view_keys
 from agents.scripted import Style
 from buraco_env import BatchEnv
 from buraco_env.kernel.actions import ARGS, K_DISCARD, K_DRAW, KIND
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 ENOUGH = 4  # re-deals before another action than the style's is played
+MOST_AT_ONCE = 4096  # play-outs of a batch, which takes memory
 AT_ONCE = 8  # re-deals of a `player`'s first round, which takes hardly longer than with one
 
 
@@ -56,9 +58,10 @@ class Search:
             raise AgentError(f"search: ms={ms} is not allowed; allowed: 0 (a budget in play-outs) or more")
         if player and threads > 1:
             raise AgentError(f"search: threads={threads} is not allowed with player=; its play-outs are one batch")
-        self.playouts, self.ms, self.style, self.candidates = playouts, ms, Style(style), candidates
+        self.playouts, self.ms, self.candidates, self._weights = playouts, ms, candidates, Style(style).weights
         self.threads, self.seed = threads, 0
         self._player = registry.make(player) if player else None
+        self.takes_time = self._player is not None and takes_time(self._player)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def reset(self, seed: int) -> None:
@@ -74,7 +77,7 @@ class Search:
         return np.array([self._decide(views[i], int(key), own[i]) for i, key in enumerate(keys)], np.int64)
 
     def _decide(self, view: View, key: int, own: int | None) -> int:
-        actions = promising(view, self.style.weights(view.rules), self.candidates)
+        actions = promising(view, self._weights(view.rules), self.candidates)
         if own is not None:
             actions = np.concatenate(([own], actions[actions != own][: self.candidates - 1]))
         if len(actions) == 1:
@@ -85,14 +88,14 @@ class Search:
         return Clock(self.ms / 1000, self._player is not None) if self.ms else Count(self.playouts)
 
     def _at_first(self, actions: int) -> int:
-        """Re-deals of the first round: one, or of a player more, but no more than half the budget."""
+        """Re-deals of the first round: one, or of a player more, as far as half a budget in play-outs allows."""
         if self._player is None:
             return 1
         return AT_ONCE if self.ms else min(AT_ONCE, max(1, self.playouts // 2 // actions))
 
     def _play_outs(self, view: View, key: int) -> Callable[[Array, int, int], Array]:
         """Leads [stop - first, K] of actions on re-deals number `first` to `stop`."""
-        player, seeds, weights = self._player, np.random.default_rng(key), self.style.weights(view.rules)
+        player, seeds, weights = self._player, np.random.default_rng(key), self._weights(view.rules)
         drawn = np.zeros(0, np.int64)
 
         def leads(actions: Array, first: int, stop: int) -> Array:
@@ -134,21 +137,24 @@ class Clock:
     def __init__(self, seconds: float, batched: bool = False) -> None:
         self.begin = self.last = time.perf_counter()
         self.end, self.batched = self.begin + seconds, batched
-        self.done, self.each, self.least = 0, 0.0, 0.0  # play-outs; seconds of one, and that a round takes at least
+        self.done, self.each, self.least = 0, 0.0, inf  # play-outs; seconds of one, and that a round takes at least
 
     def share(self, rounds: int, actions: int) -> int:
         """As `Count.share`, once something has been spent."""
         left = self.end - time.perf_counter()
-        if left < max(self.least, actions * self.each * (not self.batched)):
+        if left < (self.least if self.batched else actions * self.each):
             return 0
-        return max(1, int(left / rounds / self.each) // actions)
+        if self.batched:
+            rounds = min(rounds, int(left / self.least))  # none of them can be shorter
+        fit = int(left / rounds / self.each)
+        return max(1, (min(fit, MOST_AT_ONCE) if self.batched else fit) // actions)
 
     def spent(self, redeals: int, actions: int) -> None:
         now, play_outs = time.perf_counter(), redeals * actions
         self.done += play_outs
         if self.batched:
-            self.least = now - self.last
-            self.each = self.least / play_outs
+            took = now - self.last
+            self.least, self.each = min(self.least, took), took / play_outs
         else:
             self.each = (now - self.begin) / self.done
         self.last = now

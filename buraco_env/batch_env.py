@@ -51,19 +51,21 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 
 class Views:
-    """What the seats to move in some deals may know, as arrays, until the next step; `views[i]` is one as a `View`.
+    """What the seats to move in some deals may know, as arrays; `views[i]` is one as a `View`.
+
+    After the batch's next step they are refused, but for small arrays that were read before.
 
     observation [n, OBS] int8; action_mask [n, NUM_ACTIONS] int8; legal [L] int16, those of view i are
     `legal[offsets[i]:offsets[i + 1]]`; features [L, FEATURES] int8; seat [n]; rules: n `Rules`.
     """
 
     def __init__(self, env: BatchEnv, index: Array) -> None:
-        self._batch, self._step, self.index = env, env.steps, index
+        self._batch, self._version, self.index = env, env._version, index
 
     @property
     def _env(self) -> BatchEnv:
         """The batch; RuntimeError after its next step, which may give another seat's cards to whoever kept these."""
-        if self._batch.steps != self._step:
+        if self._batch._version != self._version:
             raise RuntimeError("these views are of an earlier step: ask the batch for new ones")
         return self._batch
 
@@ -191,7 +193,7 @@ class BatchEnv:
         self._options[kernel.OPTION_REWARD] = REWARDS.index(reward)
         self._options[kernel.OPTION_REDEAL] = 1
         self._options[kernel.OPTION_PACKED] = action_mask == "packed"
-        self.steps = 0  # that changed the deals: views are of one
+        self._version = 0  # raised by whatever may change who decides: views are of one
         self._actions = np.zeros(num_deals, np.int64)
         self._sampled = np.zeros(num_deals, np.int64)
         self._stream = np.zeros(1, kernel.STREAM_DTYPE)
@@ -266,7 +268,7 @@ class BatchEnv:
 
     def _advance(self) -> None:
         """Do `_actions` and fill what follows; an interrupt leaves each deal as it is before its action or after."""
-        self.steps += 1
+        self._version += 1
         try:
             self._play()
         except BaseException:
@@ -384,9 +386,9 @@ class BatchEnv:
 
     def _look_again(self) -> None:
         """Fill an array that was just switched on; what the last step paid stays."""
-        results, steps = self.results.copy(), self.steps
+        results, version = self.results.copy(), self._version
         self._look()
-        self.results[:], self.steps = results, steps
+        self.results[:], self._version = results, version
 
     def _weights_of(self, weights: Callable[[Rules], Array]) -> Array:
         """What a scripted player weighs for each of the rules: [R, NUM_WEIGHTS] int64."""

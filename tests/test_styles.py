@@ -54,7 +54,7 @@ def test_every_style_plays_every_preset_to_its_end(preset: str, seats: int) -> N
 @pytest.mark.parametrize("preset", rule_names())
 def test_search_and_partners_play_every_preset_to_its_end(preset: str, seats: int) -> None:
     batch, ended = BatchEnv(2, preset, seed=4, num_seats=seats), np.zeros(2, bool)
-    players = [agents.make(spec) for spec in ("search:playouts=4,candidates=2", "partners:lower=greedy,upper=random")]
+    players = [agents.make(spec) for spec in ("search:playouts=12,candidates=2", "partners:lower=greedy,upper=random")]
     actions = np.zeros(2, np.int64)
     while not ended.all():
         for team, player in enumerate(players):
@@ -133,6 +133,7 @@ def test_a_style_says_only_what_differs_from_its_base(tmp_path) -> None:
         ('base = "stedy"', "no style 'stedy'; did you mean 'steady'"),
         ('base = "{path}"', "is its own base"),
         ('base = "steady"\n[fre]\ntake = 1', "no table [fre]; did you mean 'free'"),
+        ('[free]\nbase = "steady"', "mine.toml: base belongs above the first table, not into [free]"),
         ("points = ", "mine.toml: "),
         (b"\xff\xfe\x00", "mine.toml: "),
     ],
@@ -219,22 +220,40 @@ def test_halving_keeps_the_best_within_its_budget() -> None:
         return np.repeat(actions[None, :] % 7, stop - first, axis=0)
 
     assert halve(np.arange(10, 20), leads, Count(400)) == 13 and sum(played) <= 400
-    assert halve(np.arange(10, 20), leads, Clock(0.01)) == halve(np.arange(10, 20), leads, Clock(0.01, True), 8) == 13
     played.clear()
     assert halve(np.arange(10, 20), leads, Count(15)) == 10 and sum(played) == 10  # a second round would be too much
 
 
-def test_a_clock_is_kept_where_a_round_takes_long() -> None:
-    """Each round takes 20 ms however few its play-outs: there is time for two."""
-    rounds = []
+@pytest.mark.parametrize(("seconds", "rounds"), [(0.05, 2), (0.01, 1), (0.11, 5), (9.0, 5)])
+def test_a_clock_is_kept_where_a_round_takes_long(monkeypatch, seconds: float, rounds: int) -> None:
+    """Each round takes 20 ms however few its play-outs."""
+    now, played = 0.0, []
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
 
     def leads(actions: np.ndarray, first: int, stop: int) -> np.ndarray:
-        rounds.append(stop - first)
-        time.sleep(0.02)
+        nonlocal now
+        now += 0.02
+        played.append(stop - first)
         return np.zeros((stop - first, len(actions)))
 
-    halve(np.arange(10), leads, Clock(0.05, True), 8)
-    assert len(rounds) == 2 and rounds[0] == 8
+    halve(np.arange(10), leads, Clock(seconds, True), 8)
+    assert len(played) == rounds and played[0] == 8
+
+
+@pytest.mark.parametrize("milliseconds", [1, 10, 100, 2000])
+def test_a_clock_is_kept_where_each_play_out_takes_time(monkeypatch, milliseconds: int) -> None:
+    now, played = 0, []
+    monkeypatch.setattr(time, "perf_counter", lambda: now / 1e6)
+
+    def leads(actions: np.ndarray, first: int, stop: int) -> np.ndarray:
+        nonlocal now
+        now += 100 * (stop - first) * len(actions)
+        played.append(stop - first)
+        return np.repeat(actions[None, :] % 7, stop - first, axis=0)
+
+    best = halve(np.arange(10, 20), leads, Clock(milliseconds / 1000))
+    assert now <= 1000 * milliseconds and (milliseconds == 1 or now > 800 * milliseconds)
+    assert best == (10 if milliseconds == 1 else 13)
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -26,8 +26,8 @@ def test_a_pairing_stands_in_both_rows(page) -> None:
     text = page(agent=["random", "greedy"], rules=["mini"], partners=False)
     found = compare("random", "greedy", "mini", 4, workers=1)
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| random", "| greedy"))]
-    assert rows[0][2] == tournament.interval(found) and rows[1][1] == tournament.interval(tournament.turned(found))
-    assert "on 4 duplicate pairs each" in text and "(4 deals)" in text and "answer in time: none" in text
+    assert rows[0][2] == tournament.cell(found) and rows[1][1] == tournament.turned(found)
+    assert "4 pairs each" in text and "(4 deals)" in text and "answer in time: none" in text
     assert "Matches" not in text  # only where no agent and no rules are named
 
 
@@ -39,7 +39,8 @@ def test_matches_alone_and_partners_alone(page) -> None:
 
 
 def test_where_nobody_has_a_partner_none_is_mixed(page) -> None:
-    assert "Partners" not in page(agent=["greedy", "random"], rules=["classic_two_player"])
+    assert "Partners" not in page(agent=["greedy", "steady"], rules=["classic_two_player"])
+    assert "Partners" not in page(agent=["greedy", "random"], rules=["mini"])
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from agents import Agent, make
 from agents.base import STYLES, nearest
 from buraco_env import BatchEnv, Game, rule_names
 from train import figures
-from train.command import one_line_errors
+from train.command import one_line_errors, prepare_output
 from train.config import ConfigError
 from train.figures import (
     AEC,
@@ -148,15 +148,17 @@ def mixing(effort: Effort) -> Sequence[Spread]:
     asking = [together, *(partial(alone, player) for player in players)]
     for _ in range(effort.repeats + 1):
         spent, stepping, end = [0.0] * len(asking), 0.0, time.process_time() + effort.seconds
-        while time.process_time() < end:
+        while not stepping or time.process_time() < end:
             for index in order.sample(range(len(asking)), len(asking)):
                 spent[index] += seconds_of_cpu(asking[index])
             stepping += seconds_of_cpu(lambda: batch.step(actions))
+            shares.append(shares.pop(0))  # every style gets into every style's positions
         adds.append(100 * (spent[0] - statistics.mean(spent[1:])) / stepping)
     return [spread(adds[1:])]
 
 
 def seconds_of_cpu(work: Callable[[], object]) -> float:
+    """How long it works, without what others do meanwhile."""
     begin = time.process_time()
     work()
     return time.process_time() - begin
@@ -407,6 +409,7 @@ def main(
     if update_readme:
         figures.update_readme()
         return
+    prepare_output(json_file)
     pin()
     console, effort, begin = Console(width=None if sys.stdout.isatty() else 150), Effort(seconds, repeats), calibrate()
     with console.status("measuring") as status:

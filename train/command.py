@@ -38,12 +38,13 @@ def command_line(module: str) -> str:
 
 
 def prepare_output(path: Path | None) -> None:
-    """Make the folder that a file will be written to; ConfigError before the work is done, not after."""
+    """Make a file that will be written, and its folder; ConfigError before the work is done, not after."""
     if path is None:
         return
     if path.is_dir():
         raise ConfigError(f"{path} is a folder; name a file to write")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("a", encoding="utf-8").close()
     except OSError as error:
         raise ConfigError(f"{path} can't be written: {error}") from None

@@ -28,7 +28,7 @@ import typer
 from scipy.special import stdtrit  # of Student's t; scipy.stats takes a second to import
 
 from agents import Agent, make
-from agents.base import Array, segments
+from agents.base import Array, checked_ids, segments, takes_time
 from buraco_env import BatchEnv
 from train.command import one_line_errors, prepare_output
 from train.config import ConfigError
@@ -122,15 +122,10 @@ def start(agent: Agent, batch: BatchEnv, seed: int) -> bool:
 
 def _warm_up(agent: Agent, batch: BatchEnv, seed: int) -> None:
     agent.reset(seed)
-    if not _takes_time(agent):
+    if not takes_time(agent):
         with suppress(Exception, SystemExit):  # it will be asked again
             agent.act(batch.views(np.zeros(1, np.int64)))
         agent.reset(seed)
-
-
-def _takes_time(agent: Agent) -> bool:
-    """Whether a person answers, who has no limit of time and one terminal."""
-    return bool(getattr(agent, "takes_time", False))
 
 
 def in_time(work: Callable[[], T], seconds: float) -> T:
@@ -178,7 +173,7 @@ def ask(agent: Agent, batch: BatchEnv, index: Array, seconds: float = SECONDS_A_
     """What an agent answers in the deals of `index` [m], and in which of them it failed: [m] int64, [m] bool.
 
     Where the whole batch fails it is asked in lots, and where a lot fails each view alone: only the deals at fault are
-    lost, and a slow agent may answer a large batch.
+    lost, and a slow agent may answer a large batch. After PATIENCE slow answers in a row the rest counts as failed too.
     """
     chosen, faulty = np.full(len(index), -1), np.ones(len(index), bool)
     waiting, slow = [np.arange(len(index))] if len(index) else [], 0
@@ -200,9 +195,7 @@ def _ask_at_once(agent: Agent, batch: BatchEnv, index: Array, seconds: float) ->
     """`ask`, all views in one batch; any error is let through."""
     answer = partial(agent.act, batch.views(index))
     limit = seconds * min(len(index), LONGEST_BATCH)
-    chosen = np.asarray(answer() if _takes_time(agent) else in_time(answer, limit))
-    if chosen.shape != (len(index),) or chosen.dtype.kind not in "iu":
-        raise TypeError(f"expected {len(index)} ids, got shape {chosen.shape} of {chosen.dtype}")
+    chosen = checked_ids(answer() if takes_time(agent) else in_time(answer, limit), len(index))
     at, offsets = segments(batch.offsets, index)
     matches = batch.legal[at] == np.repeat(chosen, np.diff(offsets))
     return chosen.astype(np.int64), ~np.logical_or.reduceat(matches, offsets[:-1])
@@ -257,7 +250,7 @@ def compare(
     """Agent a against agent b by their specs. Batches and workers make no difference to the result."""
     seeds = deal_seeds(split, pairs)
     workers = min(workers, -(-pairs // PAIRS_WORTH_A_WORKER))
-    if workers > 1 and any(_takes_time(make(spec)) for spec in (a, b)):
+    if workers > 1 and any(takes_time(make(spec)) for spec in (a, b)):
         workers = 1  # a process of its own has no terminal
     size = min(PAIRS_AT_ONCE, -(-pairs // workers))
     lots = [seeds[first : first + size] for first in range(0, pairs, size)]

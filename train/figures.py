@@ -45,7 +45,7 @@ GOALS = {
     AEC: Goal("1/s", 40e3, 80e3, "decisions of `env()`: `last`, pick from the mask, `step`"),
     "scripted_deals_per_s": Goal("1/s", 5000, 12000, "deals that a scripted player plays out against itself"),
     "scripted_decision_us": Goal("us", 2, None, "a scripted player's decision, listing and playing actions included"),
-    "mixed_agents_add": Goal("%", 20, None, "what five styles that share a batch add to a step, their decisions aside"),
+    "mixed_agents_add": Goal("%", 20, None, "what all styles that share a batch add to a step, their decisions aside"),
     "copy_us": Goal("us", 2, 0.6, "a copy of a `Game`"),
     "resample_us": Goal("us", 5, 2, "`View.resample`: a deal that a seat can't tell from its own"),
     "compile_cold_s": Goal("s", 15, 8, "Python's start to the first observation, nothing compiled yet"),

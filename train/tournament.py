@@ -1,14 +1,14 @@
 """Everybody against everybody, on duplicate deals: `python -m train.tournament --out docs/tournament.md`.
 
-Three tables for each of the rules: points a deal of every agent over every other; what a deal is worth to the team that
-starts it when an agent plays in all seats; how two agents do as partners against the yardstick, beside their own pairs.
+For each of the rules a table: points a deal of every agent over every other, and what a deal is worth to the team that
+starts it when an agent plays in all seats. For the first of them another: how two agents do as partners against the
+yardstick, beside their own pairs. Then matches.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,26 +28,23 @@ from train.report import markdown
 YARDSTICK = "steady"
 RULES = ("classic", "fechado", "aberto_sujo", "online")
 ALONE = 1000  # deals, at most, that an agent plays in all seats
+LOST = f"Such a deal is lost by {FAULT_POINTS:,} points; where an agent plays in all seats it is left out."
 MATCHES = tuple(f"search:ms={100 if rules == 'classic' else 10} {YARDSTICK} {rules} 200" for rules in RULES)
 
 
-def interval(result: Result) -> str:
+def interval(points: float, low: float, high: float) -> str:
     """Points a deal with their interval."""
-    return f"{result.points:+.0f} [{result.points_low:+.0f}, {result.points_high:+.0f}]"
+    return f"{points:+.0f} [{low:+.0f}, {high:+.0f}]"
 
 
-def turned(result: Result) -> Result:
-    """The same games, seen from the other side."""
-    low, high = -result.points_high, -result.points_low
-    return replace(result, a=result.b, b=result.a, points=-result.points, points_low=low, points_high=high)
+def cell(result: Result) -> str:
+    """A result for a table."""
+    return interval(result.points, result.points_low, result.points_high)
 
 
-def cell(result: Result, faults: dict[str, int]) -> str:
-    """A result for a table; games lost by a fault are counted by name."""
-    for agent, count in zip((result.a, result.b), result.faults):
-        if count:
-            faults[agent] = faults.get(agent, 0) + count
-    return interval(result)
+def turned(result: Result) -> str:
+    """The same for the other agent's row."""
+    return interval(-result.points, -result.points_high, -result.points_low)
 
 
 class Tournament:
@@ -66,16 +63,23 @@ class Tournament:
         if self.out:
             self.out.write_text("\n".join(self.parts), encoding="utf-8")
 
-    def versus(self, a: str, b: str, rules: str, pairs: int) -> str:
-        return cell(compare(a, b, rules, pairs, workers=self.workers), self.faults)
+    def versus(self, a: str, b: str, rules: str, pairs: int) -> Result:
+        """The result of a pairing; deals that are lost by a fault are counted by name."""
+        result = compare(a, b, rules, pairs, workers=self.workers)
+        for agent, count in zip((a, b), result.faults):
+            self.count(agent, count)
+        return result
+
+    def count(self, agent: str, faults: int) -> None:
+        if faults:
+            self.faults[agent] = self.faults.get(agent, 0) + faults
 
     def round_robin(self, rules: str) -> None:
         """Everybody against everybody, a row each, and the mean of both teams when it plays alone."""
         found = {}
         for a, b in itertools.combinations(self.players, 2):
-            result = compare(a, b, rules, self.pairs, workers=self.workers)
-            found[a, b] = cell(result, self.faults)
-            found[b, a] = interval(turned(result))
+            result = self.versus(a, b, rules, self.pairs)
+            found[a, b], found[b, a] = cell(result), turned(result)
         rows = [[a, *(found.get((a, b), "") for b in self.players), *self.means(a, rules)] for a in self.players]
         self.add(f"## {rules}\n\n{markdown(['', *self.players, 'starters', 'others'], rows)}")
 
@@ -83,29 +87,24 @@ class Tournament:
         """The mean scores of the team that starts and of the other when an agent plays in all seats."""
         deals = min(ALONE, self.pairs)
         results = play(agent, rules, deals)
-        if len(results) < deals:
-            self.faults[agent] = self.faults.get(agent, 0) + deals - len(results)
+        self.count(agent, deals - len(results))
         return [f"{mean:.0f}" for mean in results["final_scores"].mean(0)] if len(results) else ["failed", "failed"]
 
     def partners(self, rules: str) -> None:
         """How two agents do as partners against the yardstick, less the mean of their own pairs."""
         styles = [player for player in self.players if player != "random"]
-        own = {}
-        for a in styles:
-            result = compare(a, YARDSTICK, rules, self.pairs, workers=self.workers)
-            cell(result, self.faults)
-            own[a] = result.points
+        own = {a: self.versus(a, YARDSTICK, rules, self.pairs).points for a in styles}
         rows = []
         for a, b in itertools.combinations(styles, 2):
-            mixed = compare(f"partners:lower=({a}),upper=({b})", YARDSTICK, rules, self.pairs, workers=self.workers)
+            mixed = self.versus(f"partners:lower=({a}),upper=({b})", YARDSTICK, rules, self.pairs)
             mean = (own[a] + own[b]) / 2
-            rows.append([f"{a} and {b}", cell(mixed, self.faults), f"{mean:+.0f}", f"{mixed.points - mean:+.0f}"])
+            rows.append([f"{a} and {b}", cell(mixed), f"{mean:+.0f}", f"{mixed.points - mean:+.0f}"])
         columns = ["partners", f"over {YARDSTICK}", "mean of their own pairs", "difference"]
         self.add(f"### Partners in {rules}\n\n{markdown(columns, rows)}")
 
     def match(self, a: str, b: str, rules: str, pairs: str) -> list[str]:
         """A match, as a row."""
-        return [a, b, rules, f"{int(pairs):,}", self.versus(a, b, rules, int(pairs))]
+        return [a, b, rules, f"{int(pairs):,}", cell(self.versus(a, b, rules, int(pairs)))]
 
 
 def checked(players: Sequence[str], rules: Sequence[str], matches: Sequence[str]) -> list[list[str]]:
@@ -125,11 +124,11 @@ def checked(players: Sequence[str], rules: Sequence[str], matches: Sequence[str]
     return words
 
 
-def mixed_in(rules: str, partners: bool | None, tables: bool) -> bool:
-    """Are styles mixed as partners? If that is not said, with the tables, where there are partners."""
-    can_be = Rules.load(rules).num_seats == 4
+def mixed_in(rules: str, players: Sequence[str], partners: bool | None, tables: bool) -> bool:
+    """Are agents mixed as partners? If that is not said, with the tables, where there are partners to mix."""
+    can_be = Rules.load(rules).num_seats == 4 and len([player for player in players if player != "random"]) > 1
     if partners and not can_be:
-        raise ConfigError(f"--partners needs rules for four; in {rules} nobody has a partner")
+        raise ConfigError("--partners needs rules for four, and two agents or more beside random")
     return bool(partners) if partners is not None else tables and can_be
 
 
@@ -153,8 +152,9 @@ def main(
     players, presets = agent or ["random", *STYLES], rules or list(RULES)
     plain = not (agent or rules or match)
     todo = checked(players, presets, [*(match or []), *(MATCHES if (plain and matches is None) or matches else [])])
-    mixed = mixed_in(presets[0], partners, tables)
+    mixed = mixed_in(presets[0], players, partners, tables)
     prepare_output(out)
+    where = f"Commit `{commit()}`; {machine()}."
     tournament = Tournament(players, pairs, workers, out)
     tournament.add(f"# Tournament\n\n{introduction(pairs, tables)}.\n")
     for one in presets if tables else []:
@@ -165,20 +165,17 @@ def main(
     if rows:
         tournament.add(f"## Matches\n\n{markdown(['agent', 'against', 'rules', 'pairs', 'points a deal'], rows)}")
     faults = ", ".join(f"{name}: {count}" for name, count in tournament.faults.items()) or "none"
-    tournament.add(
-        f"Deals lost, by {FAULT_POINTS:,} points, for an error, an illegal action or no answer in time: {faults}.\n\n"
-        f"Commit `{commit()}`; {machine()}.\n"
-    )
+    tournament.add(f"Deals with an error, an illegal action or no answer in time: {faults}. {LOST}\n\n{where}\n")
 
 
 def introduction(pairs: int, tables: bool) -> str:
     """The command, and what its tables show."""
-    head = f"`{command_line('train.tournament')}`: points a deal of the row over the column, with 95 % intervals"
+    head = f"`{command_line('train.tournament')}`: points a deal with 95 % intervals, on duplicate pairs"
     if not tables:
-        return f"{head}, on duplicate pairs"
+        return head
     return (
-        f"{head}, on {pairs:,} duplicate pairs each; then the mean score of the team that starts and of the other when"
-        f" an agent plays in all seats ({min(ALONE, pairs):,} deals)"
+        f"{head}; in the tables of the row over the column, {pairs:,} pairs each, then the mean score of the team that"
+        f" starts and of the other when an agent plays in all seats ({min(ALONE, pairs):,} deals)"
     )
 
 

@@ -67,7 +67,7 @@ class Climb:
 def alike(presets: list[str]) -> list[Rules]:
     """The rules of these names, for which a style has one set of weights; else ConfigError."""
     games = [Rules.load(name) for name in presets]
-    ways = {name: str(one.pile_take) for name, one in zip(presets, games)}
+    ways = {name: one.pile_take for name, one in zip(presets, games)}
     if len(set(ways.values())) > 1:
         told = ", ".join(f"{name}: {way}" for name, way in ways.items())
         raise ConfigError(f"a style weighs otherwise where the pile is taken otherwise; tune one by one: {told}")
@@ -88,12 +88,13 @@ def main(
     games = alike(rules.split(","))
     prepare_output(out)
     climb = Climb(weights_of(start, games[0]), games, pairs, seed)
-    console, end = Console(), time.monotonic() + 60 * minutes
+    console = Console()
 
     def save() -> None:
         out.write_text(style_text(start, games, climb.weights, title), encoding="utf-8")
 
     save()
+    end = time.monotonic() + 60 * minutes
     while time.monotonic() < end:
         for index in climb.rng.permutation(len(WEIGHTS)):
             gained = climb.try_weight(int(index))
