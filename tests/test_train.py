@@ -1,5 +1,6 @@
 """Training: settings and their errors, advantages against an obvious twin, runs that stop and go on."""
 
+import io
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import pytest
 import torch
 import typer
 import yaml
+from rich.console import Console
 from typer.testing import CliRunner
 
 from agents.neural import load_policy
@@ -23,7 +25,7 @@ from train.config import Config, ConfigError, Opponents, load_config, resume_con
 from train.display import Display
 from train.opponents import SELF, Pool
 from train.ppo import Learner, advantages, losses, minibatches
-from train.run import Run, Trainer, alarms
+from train.run import Interrupt, Run, Trainer, alarms
 
 TINY = """
 name: tiny
@@ -283,6 +285,35 @@ def test_alarms():
         ({"meld_share": 0.0}, "melds"),
     ):
         assert word in alarms(fine | change)[0]
+
+
+class Interrupted(io.RawIOBase):
+    """A terminal at which Ctrl-C is pressed while the first line is being written."""
+
+    def __init__(self):
+        self.written = b""
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        if not self.written:
+            self.written = b" "
+            signal.raise_signal(signal.SIGINT)
+        self.written += bytes(data)
+        return len(data)
+
+
+def test_ctrl_c_in_the_middle_of_a_print_stops_as_elsewhere():
+    terminal = Interrupted()
+    console = Console(file=io.TextIOWrapper(io.BufferedWriter(terminal), "utf-8", write_through=True))
+    trainer = SimpleNamespace(stopped=False, display=Display("a run", "random", console))
+    with Interrupt(lambda: Trainer._stop(trainer)):
+        trainer.display.tell("a line")
+    deadline = time.monotonic() + 10
+    while b"stopping" not in terminal.written and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert trainer.stopped and b"a line" in terminal.written and b"stopping after this update" in terminal.written
 
 
 def command():

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -119,8 +120,10 @@ class Trainer:
             self._save()
 
     def _stop(self) -> None:
+        """Called by a signal, which may come in the middle of a print: so another thread says it, after that print."""
         self.stopped = True
-        self.display.tell("stopping after this update … (Ctrl-C again: at once, without saving)")
+        line = "stopping after this update … (Ctrl-C again: at once, without saving)"
+        threading.Thread(target=self.display.tell, args=(line,)).start()
 
     def _step(self) -> None:
         """One update, and what is due after it."""
